@@ -21,6 +21,24 @@ const (
 	Canceled         Category = "canceled"
 )
 
+// Categories lists the enum in the order of the documents.
+func Categories() []Category {
+	return []Category{
+		Connection, Timeout, ServerError, Overloaded, RateLimit, QuotaExhausted,
+		Auth, ModelUnavailable, RequestError, ContentFilter, Canceled,
+	}
+}
+
+// Valid says whether c is one of the enum's values.
+func (c Category) Valid() bool {
+	switch c {
+	case Connection, Timeout, ServerError, Overloaded, RateLimit, QuotaExhausted,
+		Auth, ModelUnavailable, RequestError, ContentFilter, Canceled:
+		return true
+	}
+	return false
+}
+
 // Failure is what one attempt ended in.
 type Failure struct {
 	Category Category
