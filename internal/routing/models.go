@@ -1,0 +1,19 @@
+package routing
+
+import "github.com/interlock-gateway/interlock/internal/llm"
+
+// Models lists the model names that a caller can use on an endpoint. It is
+// built on Decide: a name is listed exactly when it would have a candidate on
+// one of the endpoints.
+func Models(s *Snapshot, endpoints []*llm.Endpoint) []string {
+	var out []string
+	for _, name := range s.models {
+		for _, e := range endpoints {
+			if Decide(s, &Input{Query: Query{Endpoint: e, Model: name}}).Refusal == nil {
+				out = append(out, name)
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,130 @@
+package routing
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/llm"
+)
+
+// Refusal is a request that is not served. The codes are public.
+type Refusal struct {
+	// Status is the HTTP status.
+	Status int
+	// Code is what the client sees, such as NO_ROUTE.
+	Code string
+	// Policy is the name in the audit.
+	Policy string
+	// Message says what happened, to which object, and what to change.
+	Message string
+	// Retry: the client may usefully repeat the request.
+	Retry bool
+}
+
+func (p *Plan) refuse(r *Refusal) {
+	p.Refusal = r
+	p.step(StageRefusal, r.Code, p.Model, r.Message)
+}
+
+// noRoute is ER-NOROUTE: no route's patterns match the model.
+func (s *Snapshot) noRoute(model string) *Refusal {
+	var b strings.Builder
+	fmt.Fprintf(&b, "no route serves the model %q", model)
+	if r, p := s.closest(model); r != nil {
+		fmt.Fprintf(&b, "; the closest is route %q with the pattern %q", r.ID, p)
+	} else {
+		b.WriteString("; there is no route at all")
+	}
+	b.WriteString(". Ask for a model that a route serves, or add this one to a route's modelPatterns")
+	if s.unknownModelStatus == 404 {
+		return &Refusal{Status: 404, Code: "model_not_found", Policy: "no-route", Message: b.String()}
+	}
+	return &Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: b.String()}
+}
+
+// tie is ER-TIE: implicit routes tie and no family decides.
+func (s *Snapshot) tie(model string, routes []int32) *Refusal {
+	names := make([]string, len(routes))
+	for i, r := range routes {
+		names[i] = fmt.Sprintf("%q", s.routes[r].ID)
+	}
+	return &Refusal{
+		Status: 503, Code: "UPSTREAM_AMBIGUOUS", Policy: "upstream-ambiguous",
+		Message: fmt.Sprintf("the routes %s serve the model %q equally well; create a route for it, or give the providers different modelPatterns",
+			strings.Join(names, " and "), model),
+	}
+}
+
+// noMember refuses a route that has no member left. The reasons are in the
+// plan's steps.
+func (s *Snapshot) noMember(p *Plan, r *Route) *Refusal {
+	mode := true
+	var why []string
+	for _, st := range p.Steps {
+		if st.Stage != StageMember {
+			continue
+		}
+		mode = mode && st.Code == "credential-mode"
+		why = append(why, fmt.Sprintf("%s: %s (%s)", st.Subject, st.Code, st.Detail))
+	}
+	if mode { // ER-MODE, also for a route without members
+		return &Refusal{
+			Status: 503, Code: "NO_ROUTE", Policy: "no-route",
+			Message: fmt.Sprintf("route %q, which serves the model %q, has no member with a key of the organisation, and this caller brings no credential of its own. Give one of its providers an apiKey",
+				r.ID, p.Model),
+		}
+	}
+	return &Refusal{ // ER-NOPROV
+		Status: 503, Code: "no_eligible_provider", Policy: "no-eligible-provider",
+		Message: fmt.Sprintf("no member of route %q can serve the model %q: %s", r.ID, p.Model, strings.Join(why, "; ")),
+	}
+}
+
+// closest finds the pattern with the smallest edit distance between its
+// literal characters and the model. Ties go to the first route by name.
+func (s *Snapshot) closest(model string) (*Route, string) {
+	var route *Route
+	var text string
+	best := 1 << 30
+	m := clip(strings.ToLower(model), 64)
+	for _, r := range s.routes {
+		for _, p := range r.Patterns {
+			if d := distance(m, clip(p.literal, 64)); d < best {
+				best, route, text = d, r, p.text
+			}
+		}
+	}
+	return route, text
+}
+
+// clip bounds the work of a distance; names beyond it are told apart by their
+// start.
+func clip(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
+}
+
+// distance is the Levenshtein distance in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diag
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diag = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func familyOf(model string) llm.Family { return llm.FamilyOfModel(model) }

@@ -1,0 +1,122 @@
+// Package anthropic is the wire format of Anthropic's Messages API.
+// Source: docs.anthropic.com API reference and the official SDKs, 2026-11.
+package anthropic
+
+import (
+	"bytes"
+
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// New describes the format.
+func New() *wire.Format {
+	return &wire.Format{
+		ID:    llm.AnthropicMessages,
+		Title: "Anthropic Messages",
+		Endpoints: []*llm.Endpoint{
+			{
+				ID: llm.Messages, Method: "POST", Paths: []string{"/v1/messages", "/anthropic/v1/messages"},
+				Format: llm.AnthropicMessages, Stream: true, Failover: true, Counts: true,
+			},
+			{
+				ID: llm.CountTokens, Method: "POST", Paths: []string{"/v1/messages/count_tokens", "/anthropic/v1/messages/count_tokens"},
+				Format: llm.AnthropicMessages,
+			},
+		},
+		Known: wire.NewNames("model", "messages", "max_tokens", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k",
+			"tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "service_tier", "cache_control", "container",
+			"inference_geo", "mcp_servers", "context_management", "fallbacks", "speed", "safeguards", "tags"),
+		KeepAlive:         []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
+		NewStream:         func(*wire.Envelope) wire.StreamReader { return &stream{} },
+		IsError:           isError,
+		AppendError:       appendError,
+		AppendStreamError: appendStreamError,
+		RequestIDHeader:   "Request-Id",
+	}
+}
+
+// isError: {"type":"error",...} is one, and so is any "error" member (some
+// compatible vendors leave out the type).
+func isError(body []byte) (isErr, ok bool) {
+	err := wire.Members(body, func(name, value []byte) {
+		switch string(name) {
+		case "type":
+			isErr = isErr || string(value) == `"error"`
+		case "error":
+			isErr = isErr || string(value) != "null"
+		}
+	})
+	return isErr, err == nil
+}
+
+// stream follows message_start … message_stop.
+type stream struct{ complete bool }
+
+func (s *stream) Complete() bool { return s.complete }
+
+func (s *stream) Kind(ev *wire.Event) wire.EventKind {
+	name := ev.Name
+	if len(name) == 0 {
+		if !ev.HasData {
+			return wire.Preamble // comments
+		}
+		name = typeOf(ev.Data)
+	}
+	switch string(name) {
+	case "ping", "message_start":
+		return wire.Preamble
+	case "content_block_start":
+		if emptyBlock(ev.Data) {
+			return wire.Preamble
+		}
+		return wire.Content
+	case "message_stop":
+		s.complete = true
+		return wire.Content
+	case "error":
+		return wire.Failed
+	case "content_block_delta", "content_block_stop", "message_delta":
+		return wire.Content
+	}
+	// Unknown events survive; one without a type may be an error that a
+	// compatible vendor wrote its own way.
+	if bytes.Contains(ev.Data, []byte(`"error"`)) {
+		if isErr, ok := isError(ev.Data); isErr && ok {
+			return wire.Failed
+		}
+	}
+	return wire.Content
+}
+
+// typeOf reads the "type" of an event that has no event line.
+func typeOf(data []byte) (t []byte) {
+	_ = wire.Members(data, func(name, value []byte) { // not JSON: no type
+		if string(name) == "type" && len(value) > 2 && value[0] == '"' {
+			t = value[1 : len(value)-1]
+		}
+	})
+	return t
+}
+
+// emptyBlock tells whether a content_block_start only announces a block that
+// its deltas will fill: text or thinking without text. A tool call is content.
+func emptyBlock(data []byte) bool {
+	empty := false
+	_ = wire.Members(data, func(name, value []byte) { // not JSON: content, forwarded as it is
+		if string(name) != "content_block" {
+			return
+		}
+		text, kind := true, ""
+		_ = wire.Members(value, func(name, value []byte) {
+			switch string(name) {
+			case "type":
+				kind = string(value)
+			case "text", "thinking", "signature":
+				text = text && string(value) == `""`
+			}
+		})
+		empty = text && (kind == `"text"` || kind == `"thinking"`)
+	})
+	return empty
+}

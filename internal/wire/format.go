@@ -1,0 +1,73 @@
+package wire
+
+import "github.com/interlock-gateway/interlock/internal/llm"
+
+// Format describes one wire format to everything that serves, relays or lists
+// it. A format is one folder with a New function and one line in package
+// formats.
+type Format struct {
+	ID    llm.Format
+	Title string
+	// Endpoints are what clients can call in this format.
+	Endpoints []*llm.Endpoint
+	// Known are the top-level request members that must not appear in
+	// another spelling.
+	Known *Names
+	// KeepAlive is sent on a silent stream; nil where clients take nothing.
+	KeepAlive []byte
+	// NewStream starts reading the events of one answer to a request.
+	NewStream func(*Envelope) StreamReader
+	// IsError tells an error object from an answer, for a whole body that
+	// came with status 200. ok is false when the body is neither.
+	IsError func(body []byte) (isError, ok bool)
+	// AppendError renders a gateway-made error as a body.
+	AppendError func(dst []byte, e *Error) []byte
+	// AppendStreamError renders it as the event that ends a begun stream.
+	AppendStreamError func(dst []byte, e *Error) []byte
+	// RequestIDHeader carries the request id on gateway-made errors, as the
+	// vendor's own does.
+	RequestIDHeader string
+}
+
+// Error is a failure that a client is told about.
+type Error struct {
+	// Status is the HTTP status, or the one it would have been.
+	Status int
+	// Code is Interlock's code, such as NO_ROUTE.
+	Code      string
+	Message   string
+	RequestID string
+}
+
+// Text is the message with the code in front of it: SDKs and agents show the
+// message and often nothing else.
+func (e *Error) Text() string {
+	if e.Code == "" {
+		return e.Message
+	}
+	return e.Code + ": " + e.Message
+}
+
+// EventKind says what an event of an answer means to the relay.
+type EventKind uint8
+
+// The kinds.
+const (
+	// Preamble comes before content and is held back: if the provider fails
+	// now, another can still serve.
+	Preamble EventKind = iota
+	// Content is part of the answer: from here on the client has seen it.
+	Content
+	// Failed is the provider's error event.
+	Failed
+)
+
+// StreamReader follows one answer. It is asked about every event in order and
+// keeps what it must remember.
+type StreamReader interface {
+	// Kind says what the event is.
+	Kind(*Event) EventKind
+	// Complete tells whether the marker that ends the answer has come. A
+	// stream that ends without it was cut.
+	Complete() bool
+}

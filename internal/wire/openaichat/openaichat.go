@@ -1,0 +1,72 @@
+// Package openaichat is the wire format of OpenAI's Chat Completions API.
+// Source: the OpenAI OpenAPI document 2.3.0 and the official SDKs, 2026-08.
+package openaichat
+
+import (
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// New describes the format.
+func New() *wire.Format {
+	return &wire.Format{
+		ID:    llm.OpenAIChat,
+		Title: "OpenAI Chat Completions",
+		Endpoints: []*llm.Endpoint{{
+			ID: llm.ChatCompletions, Method: "POST",
+			Paths:  []string{"/v1/chat/completions", "/chat/completions", "/openai/v1/chat/completions"},
+			Format: llm.OpenAIChat, Stream: true, Failover: true, Counts: true,
+		}},
+		Known: wire.NewNames("model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p",
+			"n", "stop", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format", "reasoning_effort",
+			"verbosity", "modalities", "audio", "prediction", "web_search_options", "logit_bias", "logprobs", "top_logprobs",
+			"frequency_penalty", "presence_penalty", "seed", "service_tier", "store", "metadata", "user", "safety_identifier",
+			"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"),
+		KeepAlive:         []byte(": keep-alive\n\n"),
+		NewStream:         newStream,
+		IsError:           isError,
+		AppendError:       appendError,
+		AppendStreamError: appendStreamError,
+		RequestIDHeader:   "X-Request-Id",
+	}
+}
+
+// isError: an answer has no "error", or a null one. Some vendors answer 200
+// with an error object.
+func isError(body []byte) (isErr, ok bool) {
+	err := wire.Members(body, func(name, value []byte) {
+		if string(name) == "error" && string(value) != "null" {
+			isErr = true
+		}
+	})
+	return isErr, err == nil
+}
+
+// errorType maps a status to the vendor's error type.
+func errorType(e *wire.Error) string {
+	switch {
+	case e.Status == 429 && e.Code == "upstream_quota":
+		return "insufficient_quota"
+	case e.Status == 429:
+		return "rate_limit_error"
+	case e.Status < 500:
+		return "invalid_request_error"
+	}
+	return "server_error"
+}
+
+func appendError(b []byte, e *wire.Error) []byte {
+	b = append(b, `{"error":{"message":`...)
+	b = wire.AppendString(b, e.Text())
+	b = append(b, `,"type":`...)
+	b = wire.AppendString(b, errorType(e))
+	b = append(b, `,"code":`...)
+	b = wire.AppendString(b, e.Code)
+	return append(b, `,"param":null}}`...)
+}
+
+func appendStreamError(b []byte, e *wire.Error) []byte {
+	b = append(b, "data: "...)
+	b = appendError(b, e)
+	return append(b, "\n\n"...)
+}
