@@ -1,0 +1,103 @@
+# Interlock's commands. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+GO ?= go
+LINTER := bin/golangci-lint
+
+# Packages with benchmarks or fuzz targets, and modules of their own.
+bench-packages = $(shell grep -rl --include='*_test.go' '^func Benchmark' cmd internal bench test 2>/dev/null | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+nested-modules = $(shell find . -mindepth 2 -name go.mod -not -path './tools/*' -not -path '*/node_modules/*' -printf '%h\n' | sort)
+
+##@ Use
+
+.PHONY: help
+help: ## List the commands
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: run
+run: build ## Run the gateway with two fake providers and print requests to try (LISTEN=host:port)
+	@scripts/run.sh
+
+.PHONY: dev
+dev: build ## The same with debug logs; rebuilds and restarts when a source file changes
+	@scripts/run.sh --watch
+
+.PHONY: build
+build: ## Build bin/interlock and bin/fakellm
+	@$(GO) build -trimpath -o bin/ ./cmd/...
+
+##@ Test
+
+.PHONY: test
+test: test-deps fmt-check vet spec-coverage lint test-race ## Everything that CI checks
+
+.PHONY: test-fast
+test-fast: ## Tests without the race detector and without the slow ones (under a minute)
+	@$(GO) test -short ./...
+
+.PHONY: test-race
+test-race: test-deps
+	@$(GO) test -race ./...
+
+.PHONY: test-deps
+test-deps:
+	@scripts/test-deps.sh
+
+.PHONY: spec-coverage
+spec-coverage: ## List requirements of finished steps that no test names (STEP=n: as if steps 1 to n were finished)
+	@$(GO) run ./test/speccoverage $(if $(STEP),-step $(STEP))
+
+.PHONY: fuzz
+fuzz: ## Fuzz every target for a short time (FUZZTIME=10s)
+	@scripts/fuzz.sh
+
+.PHONY: bench
+bench: ## Run the benchmarks (BENCH=regexp, COUNT=1)
+	@$(GO) test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -count $(or $(COUNT),1) $(bench-packages)
+
+.PHONY: check
+check: test fuzz generate ## Before a release: all of test, fuzzing, and no generated file out of date
+	@git diff --exit-code
+
+##@ Change
+
+.PHONY: fmt
+fmt: $(LINTER) ## Format the Go code
+	@$(LINTER) fmt
+
+.PHONY: fmt-check
+fmt-check:
+	@files=$$(gofmt -l cmd internal test bench); \
+	if [ -n "$$files" ]; then printf 'not formatted (run make fmt):\n%s\n' "$$files"; exit 1; fi
+
+.PHONY: vet
+vet:
+	@$(GO) vet ./...
+	@for m in $(nested-modules); do (cd $$m && $(GO) build ./... && $(GO) vet ./...); done
+
+.PHONY: lint
+lint: $(LINTER) ## Check style, design rules and import rings
+	@$(LINTER) run
+
+.PHONY: generate
+generate: ## Rewrite generated files
+	@$(GO) generate ./...
+
+.PHONY: golden
+golden: ## Rewrite golden files; review the difference as you review code
+	@$(GO) test ./... -run 'Golden|Scenario' -update
+
+.PHONY: clean
+clean: ## Remove what was built and the files of `make run`
+	@rm -rf bin .run
+
+# The linter has a module of its own, so that its 400 dependencies are not
+# ours. It is built once for each version.
+$(LINTER): tools/go.mod tools/go.sum
+	@echo "building $@ (once; some minutes on a cold cache)"
+	@$(GO) build -C tools -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
