@@ -1,0 +1,99 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// SecretRef is a secret reference inside an object.
+type SecretRef struct {
+	// Path is the field, relative to the object.
+	Path string
+	// Ref is env:NAME, file:PATH or, where allowed, a literal.
+	Ref string
+}
+
+// secretHolder is an object with secret references.
+type secretHolder interface{ SecretRefs() []SecretRef }
+
+// SecretRefs gives the secret references that an object holds, without the
+// empty ones.
+func SecretRefs(o Object) []SecretRef {
+	h, ok := o.(secretHolder)
+	if !ok {
+		return nil
+	}
+	var out []SecretRef
+	for _, r := range h.SecretRefs() {
+		if r.Ref != "" {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// envName is what names of environment variables look like.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// CheckSecretRef tells what is wrong with the form of a secret reference. Its
+// messages never repeat the text: it may be the secret.
+func CheckSecretRef(ref string) error {
+	if name, ok := strings.CutPrefix(ref, "env:"); ok {
+		if !envName.MatchString(name) {
+			return errors.New("env: must be followed by the name of an environment variable (letters, digits and _), such as env:PROVIDER_KEY")
+		}
+		return nil
+	}
+	if path, ok := strings.CutPrefix(ref, "file:"); ok {
+		if strings.TrimSpace(path) == "" || strings.Contains(path, "\x00") {
+			return errors.New("file: must be followed by a path, such as file:/run/secrets/provider_key")
+		}
+		return nil
+	}
+	lower := strings.ToLower(strings.TrimSpace(ref))
+	switch {
+	case strings.HasPrefix(lower, "env:"), strings.HasPrefix(lower, "env :"),
+		strings.HasPrefix(lower, "file:"), strings.HasPrefix(lower, "file :"):
+		return errors.New("write env:NAME or file:PATH in lower case and without spaces before it")
+	case strings.Contains(ref, "${"), strings.HasPrefix(ref, "$"):
+		return errors.New("$NAME and ${NAME} are not expanded; write env:NAME")
+	case strings.Trim(ref, "*•") == "":
+		return errors.New("this is the mask that is shown in place of a secret, not a secret")
+	}
+	return CheckSecretText(ref)
+}
+
+// IsLiteralSecret tells a secret that is written out, not referred to.
+func IsLiteralSecret(ref string) bool {
+	return ref != "" && !strings.HasPrefix(ref, "env:") && !strings.HasPrefix(ref, "file:")
+}
+
+// CheckSecretText tells what is wrong with the text of a key or token that
+// has to fit in an HTTP header.
+func CheckSecretText(value string) error {
+	for i := range len(value) {
+		if b := value[i]; b <= ' ' || b > '~' {
+			return errors.New("the secret has a space, a line break or a character outside ASCII; check what was copied")
+		}
+	}
+	return nil
+}
+
+// minKeySecret is the least length of an Interlock key that somebody chose.
+const minKeySecret = 24
+
+// CheckKeySecret tells what is wrong with the value of a Key's secret.
+func CheckKeySecret(value string) error {
+	if err := CheckSecretText(value); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(value, "ilk_") {
+		return errors.New("the secret of a key must begin with ilk_")
+	}
+	if len(value) < minKeySecret {
+		return fmt.Errorf("the secret of a key must have at least %d characters; it has %d", minKeySecret, len(value))
+	}
+	return nil
+}
