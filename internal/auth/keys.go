@@ -1,0 +1,57 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"strings"
+	"time"
+)
+
+// Prefixes of the credentials that Interlock issues.
+const (
+	keyPrefix     = "ilk_"
+	sessionPrefix = "sess_"
+)
+
+// IsInterlock tells whether a credential is one of ours by its form.
+func IsInterlock(s string) bool {
+	return strings.HasPrefix(s, keyPrefix) || strings.HasPrefix(s, sessionPrefix)
+}
+
+// Key is what is kept of a key.
+type Key struct {
+	Name string
+	// Type is pat, virtual, service or session; it is also the caller's
+	// source.
+	Type string
+	// Expires is zero for a key that does not.
+	Expires time.Time
+}
+
+// Keys is an immutable table of keys by the hash of their secret.
+type Keys struct{ byHash map[[sha256.Size]byte]*Key }
+
+// KeysBuilder collects keys.
+type KeysBuilder struct{ byHash map[[sha256.Size]byte]*Key }
+
+// Add puts a key in; it returns the name of the key that has the same secret
+// already, and then changes nothing.
+func (b *KeysBuilder) Add(secret string, k *Key) (taken string) {
+	h := sha256.Sum256([]byte(secret))
+	if other, ok := b.byHash[h]; ok {
+		return other.Name
+	}
+	if b.byHash == nil {
+		b.byHash = map[[sha256.Size]byte]*Key{}
+	}
+	b.byHash[h] = k
+	return ""
+}
+
+// Build ends the collection.
+func (b *KeysBuilder) Build() *Keys { return &Keys{b.byHash} }
+
+// Lookup finds the key with this secret.
+func (k *Keys) Lookup(secret string) (*Key, bool) {
+	key, ok := k.byHash[sha256.Sum256([]byte(secret))]
+	return key, ok
+}

@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/upstream"
+)
+
+const (
+	// maxErrorBody bounds a provider's error body.
+	maxErrorBody = 1 << 20
+	// maxAnswer bounds an answer that is not a stream; it is read whole
+	// before anything is sent, so that one that breaks off can fail over.
+	maxAnswer = 64 << 20
+)
+
+// dialing is one attempt under way.
+type dialing struct {
+	ex     *exchange
+	c      *routing.Candidate
+	target *upstream.Target
+	ctx    context.Context
+	dog    *watchdog
+}
+
+// dial makes one attempt. served means that the client has its answer, be it
+// one that broke off; otherwise the attempt says what failed. Every attempt
+// starts from the client's original request.
+func (ex *exchange) dial(parent context.Context, c *routing.Candidate, deadline time.Time) (served bool, at attempt) {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	d := &dialing{ex: ex, c: c, target: ex.live.Targets[c.Provider], ctx: ctx}
+	d.dog = newWatchdog(cancel, d.target.Timeouts.Total)
+	defer d.dog.stop()
+	d.dog.expect(d.target.Timeouts.ResponseHeader, &whatHeader)
+	if !deadline.IsZero() {
+		if left := time.Until(deadline); d.target.Timeouts.ResponseHeader == 0 || left < d.target.Timeouts.ResponseHeader {
+			d.dog.expect(max(left, time.Millisecond), &whatElapsed)
+		}
+	}
+
+	body := ex.envelope.Body()
+	if c.WireModel != ex.envelope.Model {
+		buf := bodies.get(int64(len(body) + len(c.WireModel)))
+		defer bodies.put(buf)
+		body = ex.envelope.AppendWithModel(buf.AvailableBuffer(), c.WireModel)
+	}
+	call := &upstream.Call{Endpoint: ex.endpoint, Header: ex.r.Header, Body: body, Stream: ex.envelope.Stream}
+	if ex.r.URL.RawQuery != "" {
+		call.Query = ex.r.URL.Query()
+	}
+	resp, err := d.target.Send(ctx, call)
+	if err != nil {
+		return false, d.broken(err)
+	}
+	defer resp.Body.Close()
+	return d.answer(resp, deadline)
+}
+
+// answer sorts an answer: a failure, a stream, or a whole body.
+func (d *dialing) answer(resp *http.Response, deadline time.Time) (bool, attempt) {
+	d.dog.expect(d.target.Timeouts.StreamIdle, &whatIdle)
+	switch {
+	case resp.StatusCode >= 300 || resp.StatusCode < 200:
+		return false, d.refused(resp)
+	case !d.ex.envelope.Stream || !d.ex.endpoint.Stream:
+		return d.whole(resp)
+	case isEventStream(resp.Header):
+		return d.relay(resp, deadline)
+	}
+	return false, d.notAStream(resp)
+}
+
+func isEventStream(h http.Header) bool {
+	t, _, err := mime.ParseMediaType(h.Get("Content-Type"))
+	return err != nil && h.Get("Content-Type") == "" || t == "text/event-stream"
+}
+
+// broken makes the record of an attempt that ended in a transport error: a
+// client that left, a limit that passed, or the network.
+func (d *dialing) broken(err error) attempt {
+	at := attempt{candidate: d.c}
+	var limit *errTimeout
+	switch why := context.Cause(d.ctx); {
+	case errors.As(why, &limit):
+		at.failure = failure.Failure{Category: failure.Timeout}
+		at.note = limit.what
+	case why != nil: // the client left, or the gateway stops
+		at.failure = failure.Failure{Category: failure.Canceled}
+	default:
+		at.failure = failure.FromTransport(err, false)
+		at.note = transportNote(err)
+	}
+	return at
+}
+
+// transportNote describes a network error without addresses.
+func transportNote(err error) string {
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the connection closed before the answer was whole"
+	case strings.Contains(err.Error(), "connection refused"):
+		return "the connection was refused"
+	case strings.Contains(err.Error(), "no such host"):
+		return "its host name does not resolve"
+	case strings.Contains(err.Error(), "x509") || strings.Contains(err.Error(), "tls:"):
+		return "the TLS handshake failed"
+	}
+	return "the connection failed"
+}
+
+// refused makes the record of an answer with an error status.
+func (d *dialing) refused(resp *http.Response) attempt {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil && context.Cause(d.ctx) != nil {
+		return d.broken(err)
+	}
+	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Now: d.ex.g.opt.Now()})
+	return attempt{candidate: d.c, failure: f, answer: &answer{resp.StatusCode, resp.Header, d.target.Scrub(body)}}
+}
+
+// notAStream: the client waits for events and the provider sent something
+// else, an error object or a page of a proxy. No client can read that.
+func (d *dialing) notAStream(resp *http.Response) attempt {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil {
+		return d.broken(err)
+	}
+	if isErr, ok := d.ex.format.IsError(body); isErr && ok {
+		return d.errorIn200(resp, body, false)
+	}
+	return attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode},
+		note: "the answer was not an event stream"}
+}
+
+// errorIn200 makes the record of an error object that came with status 200,
+// whole or as an event.
+func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attempt {
+	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Now: d.ex.g.opt.Now()})
+	status := f.Status
+	if status < 400 {
+		status = statusOf(f.Category)
+	}
+	h := resp.Header.Clone()
+	h.Set("Content-Type", "application/json")
+	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.target.Scrub(bytes.Clone(body))}}
+}
+
+// statusOf is the status of an error for which the provider gave none.
+func statusOf(c failure.Category) int {
+	switch c {
+	case failure.RateLimit, failure.QuotaExhausted:
+		return http.StatusTooManyRequests
+	case failure.Overloaded:
+		return http.StatusServiceUnavailable
+	case failure.ModelUnavailable:
+		return http.StatusNotFound
+	case failure.RequestError, failure.ContentFilter:
+		return http.StatusBadRequest
+	case failure.Timeout:
+		return http.StatusGatewayTimeout
+	case failure.Connection, failure.ServerError, failure.Auth, failure.Canceled:
+		return http.StatusBadGateway
+	}
+	return http.StatusBadGateway
+}
+
+// whole serves an answer that is not a stream: it is read to its end before
+// the first byte goes out.
+func (d *dialing) whole(resp *http.Response) (bool, attempt) {
+	buf := bodies.get(resp.ContentLength)
+	defer bodies.put(buf)
+	n, err := buf.ReadFrom(io.LimitReader(&watchedReader{resp.Body, d.dog, d.target.Timeouts.StreamIdle}, maxAnswer+1))
+	if err != nil {
+		return false, d.broken(err)
+	}
+	body := buf.Bytes()
+	isErr, ok := d.ex.format.IsError(body)
+	switch {
+	case n > maxAnswer:
+		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer is larger than 64 MiB"}
+	case !ok:
+		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer was not a JSON object"}
+	case isErr:
+		return false, d.errorIn200(resp, body, false)
+	}
+	d.ex.out.begin(resp.StatusCode, func(h http.Header) {
+		copyHeaders(h, resp.Header)
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+		d.ex.routingHeaders(h, d.c)
+	})
+	if err := d.ex.out.send(body); err != nil {
+		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.Canceled}}
+	}
+	d.ex.log(resp.StatusCode, "")
+	return true, attempt{}
+}
+
+// watchedReader tells the watchdog of every byte.
+type watchedReader struct {
+	r    io.Reader
+	dog  *watchdog
+	idle time.Duration
+}
+
+func (w *watchedReader) Read(p []byte) (int, error) {
+	n, err := w.r.Read(p)
+	if n > 0 {
+		w.dog.expect(w.idle, &whatIdle)
+	}
+	return n, err
+}

@@ -1,0 +1,202 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// exchange is one request on its way. Each field is set by one step, named in
+// its comment, and only read later.
+type exchange struct {
+	g        *Gateway
+	format   *wire.Format  // accept
+	endpoint *llm.Endpoint // accept
+	w        http.ResponseWriter
+	r        *http.Request
+	id       string // accept
+
+	live     *snapshot.Live // accept
+	caller   auth.Caller    // authenticate
+	envelope wire.Envelope  // envelope
+	plan     *routing.Plan  // decide
+	attempts []attempt      // execute
+	out      *clientWriter  // execute
+}
+
+// attempt is the record of one dial that failed.
+type attempt struct {
+	candidate *routing.Candidate
+	failure   failure.Failure
+	// answer is what the provider said, when it is one that a client may
+	// see; its body is bounded.
+	answer *answer
+	// note says in a few words what went wrong when there is no answer to
+	// show.
+	note string
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// refusal is a request that the gateway itself does not serve.
+type refusal struct {
+	status     int
+	code       string
+	message    string
+	retry      bool          // the client may usefully repeat the request
+	retryAfter time.Duration // with retry; 0 sends no header
+}
+
+// serve takes the request along the path. Each step either goes on or has
+// answered.
+func (ex *exchange) serve() {
+	g := ex.g
+	if n := g.inFlight.Add(1); n > g.opt.MaxInFlight {
+		g.inFlight.Add(-1)
+		ex.refuse(refusal{503, "gateway_overloaded", "too many requests are running; repeat this one in a moment", true, time.Second})
+		return
+	}
+	defer g.inFlight.Add(-1)
+	if ex.live = g.opt.Live(); ex.live == nil {
+		ex.refuse(refusal{503, "gateway_unavailable", "no configuration is loaded yet; see the server's log", true, 5 * time.Second})
+		return
+	}
+	if !ex.authenticate() {
+		return
+	}
+	buf := bodies.get(ex.r.ContentLength)
+	defer bodies.put(buf)
+	if err := readBody(buf, ex.r, g.opt.MaxBodyBytes); err != nil {
+		ex.refuseBody(err)
+		return
+	}
+	if err := wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true); err != nil {
+		ex.refuse(refusal{status: 400, code: "invalid_request", message: err.Error()})
+		return
+	}
+	ex.plan = routing.Decide(ex.live.Routing, &routing.Input{Query: routing.Query{
+		Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
+	}})
+	if rf := ex.plan.Refusal; rf != nil {
+		ex.refuse(refusal{status: rf.Status, code: rf.Code, message: rf.Message, retry: rf.Retry})
+		return
+	}
+	ex.execute()
+}
+
+// authenticate answers 401 for an unknown caller; nothing later runs for one.
+func (ex *exchange) authenticate() bool {
+	now := ex.g.opt.Now()
+	caller, err := auth.Identify(ex.live.Keys, ex.r, now)
+	if err == nil {
+		ex.caller = caller
+		return true
+	}
+	if ap, perr := netip.ParseAddrPort(ex.r.RemoteAddr); perr == nil {
+		if wait := ex.g.guard.Fail(ap.Addr(), now); wait > 0 {
+			ex.refuse(refusal{429, "rate_limit_exceeded", "too many requests with a wrong key came from this address; wait, then check the key", true, wait})
+			return false
+		}
+	}
+	ex.refuse(refusal{status: 401, code: "invalid_api_key", message: err.Error()})
+	return false
+}
+
+func (ex *exchange) refuseBody(err error) {
+	var enc *encodingError
+	switch {
+	case errors.Is(err, errTooLarge):
+		ex.refuse(refusal{status: 413, code: "request_too_large",
+			message: fmt.Sprintf("the request body is larger than %d bytes after decompression (server.maxBodyBytes)", ex.g.opt.MaxBodyBytes)})
+	case errors.As(err, &enc):
+		ex.refuse(refusal{status: 400, code: "invalid_request", message: enc.message})
+	default: // the client went away or sent less than it said
+		ex.refuse(refusal{status: 400, code: "invalid_request", message: "the request body ended early"})
+	}
+}
+
+// refuse answers with a gateway-made error in the client's format.
+func (ex *exchange) refuse(rf refusal) {
+	h := ex.w.Header()
+	if rf.retry && rf.retryAfter > 0 {
+		h["Retry-After"] = []string{strconv.Itoa(retrySeconds(rf.retryAfter))}
+	}
+	if !rf.retry {
+		h["X-Should-Retry"] = []string{"false"}
+	}
+	if ex.r.ProtoMajor == 1 && ex.r.ContentLength != 0 && (rf.status == 401 || rf.status == 413 || rf.status == 429 || rf.status == 503) && ex.envelope.Body() == nil {
+		h["Connection"] = []string{"close"} // the rest of the body is not worth reading
+	}
+	ex.routingHeaders(h, nil)
+	ex.writeError(rf.status, &wire.Error{Status: rf.status, Code: rf.code, Message: rf.message, RequestID: ex.id})
+	ex.log(rf.status, rf.code)
+}
+
+// writeError sends an error object; the other headers are set already.
+func (ex *exchange) writeError(status int, e *wire.Error) {
+	h := ex.w.Header()
+	if ex.g.opt.ExposeRouting {
+		h["X-Interlock-Error"] = []string{headerValue(e.Code)}
+	}
+	h[ex.format.RequestIDHeader] = []string{ex.id}
+	body := ex.format.AppendError(nil, e)
+	h["Content-Type"] = []string{"application/json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	ex.w.WriteHeader(status)
+	_, _ = ex.w.Write(body) // a client that left is nobody's error
+}
+
+// retrySeconds is what a client is told: at least a second, at most 59, since
+// agents give up on a minute and more.
+func retrySeconds(d time.Duration) int {
+	return int(min(max(1, (d+time.Second-1)/time.Second), 59))
+}
+
+// recover turns a panic into an answer, or into a cut connection when the
+// answer has begun: a client must not take half an answer for a whole one.
+func (ex *exchange) recover() {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(p)
+	}
+	ex.g.opt.Log.Error("panic while serving a request", "requestId", ex.id, "panic", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
+	if ex.out != nil && !ex.out.untouched() {
+		panic(http.ErrAbortHandler)
+	}
+	ex.refuse(refusal{503, "gateway_unavailable", "the gateway failed on this request; the log has the request id", true, time.Second})
+}
+
+// log writes one line about a request that was not served well. Served ones
+// are at debug level.
+func (ex *exchange) log(status int, code string) {
+	level := ex.logLevel(status)
+	ctx := context.WithoutCancel(ex.r.Context())
+	if !ex.g.opt.Log.Enabled(ctx, level) {
+		return
+	}
+	key := ""
+	if ex.caller.Key != nil {
+		key = ex.caller.Key.Name
+	}
+	ex.g.opt.Log.Log(ctx, level, "request", "requestId", ex.id, "endpoint", ex.endpoint.ID, "model", clipText(ex.envelope.Model, 80),
+		"key", key, "status", status, "code", code, "attempts", len(ex.attempts))
+}

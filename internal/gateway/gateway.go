@@ -1,0 +1,119 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// Options configure a Gateway.
+type Options struct {
+	// Live gives the current configuration; nil from it means that none is
+	// loaded.
+	Live func() *snapshot.Live
+	// Formats are the wire formats to serve.
+	Formats []*wire.Format
+	// MaxBodyBytes bounds a request body after decompression; default 32 MiB.
+	MaxBodyBytes int64
+	// MaxInFlight bounds running requests; default 20,000.
+	MaxInFlight int64
+	// ExposeRouting adds the x-interlock-* routing headers; without it only
+	// the request id is added.
+	ExposeRouting bool
+	// KeepAlive is the longest silence towards the client of a stream;
+	// default 15 s.
+	KeepAlive time.Duration
+	// MaxElapsed bounds the time to first content over all attempts; default
+	// 600 s, negative is no bound.
+	MaxElapsed time.Duration
+	Log        *slog.Logger
+	// Now is the clock; default time.Now.
+	Now func() time.Time
+}
+
+// Gateway serves the data plane. It is an http.Handler.
+type Gateway struct {
+	opt      Options
+	mux      *http.ServeMux
+	formats  map[llm.Format]*wire.Format
+	guard    auth.Guard
+	inFlight atomic.Int64
+	draining atomic.Bool
+}
+
+// New makes a Gateway.
+func New(o Options) *Gateway {
+	if o.MaxBodyBytes == 0 {
+		o.MaxBodyBytes = 32 << 20
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 20_000
+	}
+	if o.KeepAlive == 0 {
+		o.KeepAlive = 15 * time.Second
+	}
+	if o.MaxElapsed == 0 {
+		o.MaxElapsed = 600 * time.Second
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{opt: o, mux: http.NewServeMux(), formats: map[llm.Format]*wire.Format{}}
+	for _, f := range o.Formats {
+		g.formats[f.ID] = f
+		for _, e := range f.Endpoints {
+			for _, path := range e.Paths {
+				g.mux.HandleFunc(path, g.endpoint(f, e))
+			}
+		}
+	}
+	g.mountRest()
+	return g
+}
+
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+
+// Drain makes /readyz answer 503, so that balancers send nothing more.
+// Running and late requests are still served.
+func (g *Gateway) Drain() { g.draining.Store(true) }
+
+// InFlight is the number of requests that are being served.
+func (g *Gateway) InFlight() int64 { return g.inFlight.Load() }
+
+// errShutdown is the cause of a request context that ends because the process
+// does, as opposed to a client that left.
+type errShutdown struct{}
+
+func (errShutdown) Error() string { return "the gateway is shutting down" }
+
+// ErrShutdown cancels the base context of a server whose drain time is over:
+// the streams that still run end with an error event.
+func ErrShutdown() error { return errShutdown{} }
+
+// endpoint makes the handler of one endpoint.
+func (g *Gateway) endpoint(f *wire.Format, e *llm.Endpoint) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ex := &exchange{g: g, format: f, endpoint: e, w: w, r: r, id: newRequestID(g.opt.Now())}
+		w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
+		defer ex.recover()
+		if r.Method != e.Method {
+			w.Header().Set("Allow", e.Method)
+			ex.refuse(refusal{status: 405, code: "method_not_allowed", message: "this path takes " + e.Method + " only"})
+			return
+		}
+		ex.serve()
+	}
+}
+
+// cause tells a client that left from a gateway that stops.
+func cause(ctx context.Context) error { return context.Cause(ctx) }

@@ -1,0 +1,95 @@
+package gateway
+
+import (
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/routing"
+)
+
+// passHeaders are the provider's response headers that reach the client:
+// content type, request ids and the wish to be retried. Rate limits are the
+// organisation's own affair, and set-cookie, server, alt-svc and organisation
+// ids are nobody's.
+func passHeaders() [7]string {
+	return [7]string{"Content-Type", "Request-Id", "X-Request-Id", "X-Amzn-Requestid", "Apim-Request-Id", "X-Oai-Request-Id", "X-Should-Retry"}
+}
+
+// copyHeaders copies what passes. Retry-After is capped: some clients sleep
+// for any time they are told.
+func copyHeaders(dst, src http.Header) {
+	for _, name := range passHeaders() {
+		if v := src[name]; len(v) > 0 {
+			dst[name] = v[:1]
+		}
+	}
+	if s, err := strconv.ParseFloat(src.Get("Retry-After"), 64); err == nil && s >= 0 {
+		dst["Retry-After"] = []string{strconv.Itoa(int(min(s, 59)))}
+	}
+	if ms, err := strconv.ParseFloat(src.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+		dst["Retry-After-Ms"] = []string{strconv.Itoa(int(min(ms, 59_000)))}
+	}
+}
+
+// routingHeaders adds what the decision came to. c is the candidate that
+// served, or whose failure is returned; nil if none was dialled.
+func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
+	if !ex.g.opt.ExposeRouting {
+		return
+	}
+	dials := len(ex.attempts)
+	if c != nil && (dials == 0 || ex.attempts[dials-1].candidate != c) {
+		dials++ // the attempt that served is not in the list of failed ones
+	}
+	h["X-Interlock-Attempts"] = []string{strconv.Itoa(dials)}
+	h["X-Interlock-Fallbacks"] = []string{strconv.Itoa(max(0, dials-1))}
+	if ex.plan != nil && ex.plan.Route != "" {
+		h["X-Interlock-Route"] = []string{headerValue(string(ex.plan.Route))}
+	}
+	if c == nil {
+		return
+	}
+	h["X-Interlock-Provider"] = []string{headerValue(string(c.Provider))}
+	h["X-Interlock-Model"] = []string{headerValue(c.WireModel)}
+	h["X-Interlock-Residency"] = []string{headerValue(c.Residency)}
+}
+
+// headerValue makes text safe in a header: anything but printable ASCII is
+// percent-encoded UTF-8, and so is the percent sign then.
+func headerValue(s string) string {
+	plain := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '%' {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// logLevel: what an administrator should look at is at warn.
+func (ex *exchange) logLevel(status int) slog.Level {
+	switch {
+	case status >= 500:
+		return slog.LevelWarn
+	case status >= 400:
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
+}

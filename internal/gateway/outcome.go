@@ -1,0 +1,160 @@
+package gateway
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// failed answers a request that no candidate served. A failure that would be
+// the same everywhere, or the only one, is returned as it is (ER-ONE);
+// several become one error that lists them (ER-POOL).
+func (ex *exchange) failed(why routing.Action) {
+	last := &ex.attempts[len(ex.attempts)-1]
+	if why == routing.Return || len(ex.attempts) == 1 {
+		ex.failedOne(last)
+		return
+	}
+	ex.failedAll()
+}
+
+// failedOne is ER-ONE.
+func (ex *exchange) failedOne(at *attempt) {
+	if a := at.answer; a != nil && passesThrough(at) {
+		ex.out.fail(func() {
+			h := ex.w.Header()
+			copyHeaders(h, a.header)
+			if ex.g.opt.ExposeRouting {
+				h["X-Interlock-Error"] = []string{headerValue(firstOf(at.failure.Code, string(at.failure.Category)))}
+			}
+			h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
+			ex.routingHeaders(h, at.candidate)
+			ex.w.WriteHeader(a.status)
+			_, _ = ex.w.Write(a.body)
+		}, func() []byte { return ex.format.AppendStreamError(nil, ex.attemptError(at)) })
+		ex.log(a.status, string(at.failure.Category))
+		return
+	}
+	e := ex.attemptError(at)
+	ex.out.fail(func() {
+		h := ex.w.Header()
+		ex.routingHeaders(h, at.candidate)
+		if at.answer != nil && e.Status == 429 {
+			copyHeaders(h, at.answer.header)
+			delete(h, "Content-Type")
+		}
+		h["X-Should-Retry"] = []string{strconv.FormatBool(e.Code == "upstream_timeout" || e.Code == "upstream_unreachable")}
+		ex.writeError(e.Status, e)
+	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+	ex.log(e.Status, e.Code)
+}
+
+// passesThrough: the provider's own words help the client, unless they are
+// about our key or credit, or send it elsewhere.
+func passesThrough(at *attempt) bool {
+	switch at.failure.Category {
+	case failure.Auth, failure.QuotaExhausted, failure.Timeout, failure.Connection, failure.Canceled:
+		return false
+	case failure.ServerError, failure.Overloaded, failure.RateLimit, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter:
+	}
+	return at.answer.status >= 400
+}
+
+// attemptError is the gateway's own wording of one failed attempt.
+func (ex *exchange) attemptError(at *attempt) *wire.Error {
+	p := at.candidate.Provider
+	switch at.failure.Category {
+	case failure.Auth:
+		return ex.gatewayError(502, "upstream_auth", "the provider %q refused the organisation's key (%d); an administrator must check its apiKey", p, at.failure.Status)
+	case failure.QuotaExhausted:
+		return ex.gatewayError(429, "upstream_quota", "the quota or credit of the provider %q is used up", p)
+	case failure.Timeout:
+		return ex.gatewayError(504, "upstream_timeout", "the provider %q did not answer in time%s", p, because(at.note))
+	case failure.RateLimit, failure.Overloaded, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter,
+		failure.Connection, failure.ServerError, failure.Canceled:
+	}
+	if a := at.answer; a != nil && a.status >= 400 {
+		return ex.gatewayError(a.status, "upstream_"+string(at.failure.Category), "the provider %q failed: %s", p, at.failure)
+	}
+	note := at.note
+	if at.answer != nil && note == "" {
+		note = fmt.Sprintf("it answered with status %d, which is not followed; check its baseUrl", at.answer.status)
+	}
+	return ex.gatewayError(502, "upstream_unreachable", "the provider %q gave no usable answer%s", p, because(note))
+}
+
+// failedAll is ER-POOL.
+func (ex *exchange) failedAll() {
+	status, limited, wait := poolStatus(ex.attempts)
+	parts := make([]string, len(ex.attempts))
+	for i := range ex.attempts {
+		parts[i] = fmt.Sprintf("%s: %s", ex.attempts[i].candidate.Provider, ex.attempts[i].failure.Category)
+	}
+	e := ex.gatewayError(status, "UPSTREAM_POOL_EXHAUSTED", "every member of the route %q failed for the model %q: %s",
+		ex.plan.Route, ex.plan.Model, strings.Join(parts, "; "))
+	ex.out.fail(func() {
+		h := ex.w.Header()
+		if limited {
+			h["Retry-After"] = []string{strconv.Itoa(retrySeconds(wait))}
+		} else {
+			h["X-Should-Retry"] = []string{"false"}
+		}
+		ex.routingHeaders(h, ex.attempts[len(ex.attempts)-1].candidate)
+		ex.writeError(status, e)
+	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+	ex.log(status, e.Code)
+}
+
+// poolStatus is the status that all attempts share, or 503. Our own rejected
+// keys count as 502 and exhausted quota as 429, as for a single failure; an
+// attempt without an answer has none to share. limited says that all were
+// rate limited, and wait is the shortest remaining time.
+func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duration) {
+	limited = true
+	for i := range attempts {
+		f := &attempts[i].failure
+		s := f.Status
+		switch {
+		case f.Category == failure.Auth:
+			s = 502
+		case f.Category == failure.QuotaExhausted:
+			s = 429
+		case s < 400:
+			s = 503
+		}
+		if i == 0 {
+			status = s
+		} else if s != status {
+			status = 503
+		}
+		if f.Category != failure.RateLimit {
+			limited = false
+		} else if f.HasRetryAfter && (wait == 0 || f.RetryAfter < wait) {
+			wait = f.RetryAfter
+		}
+	}
+	return status, limited, wait
+}
+
+func (ex *exchange) gatewayError(status int, code, format string, args ...any) *wire.Error {
+	return &wire.Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...), RequestID: ex.id}
+}
+
+func because(note string) string {
+	if note == "" {
+		return ""
+	}
+	return " (" + note + ")"
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}

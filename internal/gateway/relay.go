@@ -1,0 +1,209 @@
+package gateway
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// maxHeld bounds the preamble that is held back.
+const maxHeld = 1 << 20
+
+// grace is how long the end of the connection is waited for after the answer
+// was complete, so that it can be used again.
+const grace = time.Second
+
+// streamBuffers are the read buffers of streams.
+var streamBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
+// relaying is the state of one stream.
+type relaying struct {
+	*dialing
+	resp    *http.Response
+	events  *wire.EventStream
+	reader  wire.StreamReader
+	holding []byte // preamble that was not sent
+	begun   bool   // content was sent
+	// latest is the time after the attempt's start by which content must
+	// come.
+	latest time.Duration
+}
+
+// relay passes a stream through. Whole events only are sent, so that what
+// follows a break, an error event, stands on its own.
+func (d *dialing) relay(resp *http.Response, deadline time.Time) (bool, attempt) {
+	buf, _ := streamBuffers.Get().(*[]byte)
+	r := &relaying{dialing: d, resp: resp, events: wire.NewEventStream(*buf), reader: d.ex.format.NewStream(&d.ex.envelope)}
+	defer func() {
+		if b := r.events.Buffer(); cap(b) <= keepBuffer {
+			*buf = b
+			streamBuffers.Put(buf)
+		}
+	}()
+	t := d.target.Timeouts
+	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
+		r.latest = t.ResponseHeader + t.StreamIdle
+	}
+	if left := time.Until(deadline); !deadline.IsZero() && (r.latest == 0 || time.Since(d.dog.start)+left < r.latest) {
+		r.latest = time.Since(d.dog.start) + left
+	}
+	r.expect()
+	for {
+		n, err := r.events.Fill(resp.Body)
+		if n > 0 {
+			r.expect()
+			if done, served, at := r.pass(); done {
+				return served, at
+			}
+		}
+		if err != nil {
+			return r.ended(err)
+		}
+	}
+}
+
+// expect sets the next limit: silence, and before content also the time to it.
+func (r *relaying) expect() {
+	if r.reader.Complete() {
+		r.dog.expect(grace, &whatAfter)
+		return
+	}
+	idle := r.target.Timeouts.StreamIdle
+	due := time.Since(r.dog.start) + idle
+	switch {
+	case !r.begun && r.latest > 0 && (idle == 0 || r.latest < due):
+		r.dog.until(r.latest, &whatContent)
+	case idle == 0:
+		r.dog.until(0, &whatIdle)
+	default:
+		r.dog.until(due, &whatIdle)
+	}
+}
+
+// pass sends the events that are whole, in one write. done means that the
+// attempt is over.
+func (r *relaying) pass() (done, served bool, at attempt) {
+	for {
+		ev, ok := r.events.Next()
+		if !ok {
+			break
+		}
+		switch r.reader.Kind(&ev) {
+		case wire.Failed:
+			t := r.events.Taken()
+			return r.errorEvent(t[:len(t)-len(ev.Raw)], &ev)
+		case wire.Content:
+			if !r.begun {
+				r.begin()
+			}
+		case wire.Preamble:
+		}
+	}
+	out := r.events.Taken()
+	if len(r.holding) > 0 || !r.begun {
+		r.holding = append(r.holding, out...)
+		out = r.holding
+	}
+	switch {
+	case !r.begun && len(out) > maxHeld:
+		return true, false, attempt{candidate: r.c, failure: failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode},
+			note: "the stream has no content after 1 MiB"}
+	case !r.begun || len(out) == 0:
+		return false, false, attempt{}
+	}
+	r.holding = nil
+	if err := r.ex.out.send(out); err != nil {
+		return true, false, attempt{candidate: r.c, failure: failure.Failure{Category: failure.Canceled}}
+	}
+	return false, false, attempt{}
+}
+
+// begin commits to this attempt.
+func (r *relaying) begin() {
+	r.begun = true
+	r.ex.out.begin(r.resp.StatusCode, func(h http.Header) {
+		streamHeaders(h)
+		copyHeaders(h, r.resp.Header)
+		if h["Content-Type"] == nil {
+			h["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
+		}
+		r.ex.routingHeaders(h, r.c)
+	})
+}
+
+// errorEvent: before content it is a failure like any other; after it, the
+// provider's own event ends the answer.
+// before is what came ahead of it in the same read.
+func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool, at attempt) {
+	at = r.errorIn200(r.resp, ev.Data, true)
+	if !r.begun {
+		return true, false, at
+	}
+	if len(before) > 0 {
+		_ = r.ex.out.send(append(r.holding, before...)) // a client that left shows in the next write as well
+	}
+	raw := r.target.Scrub(ev.Raw)
+	r.ex.out.fail(func() {}, func() []byte { return raw })
+	r.brokeOff(at)
+	return true, true, at
+}
+
+// ended: the stream is over, whole or not.
+func (r *relaying) ended(err error) (bool, attempt) {
+	if r.reader.Complete() {
+		if tail := r.events.Rest(); len(tail.Raw) > 0 && errors.Is(err, io.EOF) {
+			_ = r.ex.out.send(tail.Raw)
+		}
+		return r.finish()
+	}
+	if errors.Is(err, io.EOF) { // a last event without its blank line may hold the marker
+		if tail := r.events.Rest(); len(tail.Raw) > 0 {
+			switch r.reader.Kind(&tail) {
+			case wire.Failed:
+				_, served, at := r.errorEvent(nil, &tail)
+				return served, at
+			case wire.Content:
+				if r.reader.Complete() {
+					if !r.begun {
+						r.begin()
+					}
+					_ = r.ex.out.send(append(r.holding, tail.Raw...))
+					return r.finish()
+				}
+			case wire.Preamble:
+			}
+		}
+	}
+	at := r.broken(err)
+	if errors.Is(err, io.EOF) && at.failure.Category != failure.Canceled {
+		at.failure = failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode}
+		at.note = "the stream ended before the answer was complete"
+	}
+	if !r.begun {
+		return false, at
+	}
+	if at.failure.Category == failure.Canceled {
+		return false, at
+	}
+	e := r.ex.attemptError(&at)
+	r.ex.out.fail(func() {}, func() []byte { return r.ex.format.AppendStreamError(nil, e) })
+	r.brokeOff(at)
+	return true, at
+}
+
+func (r *relaying) finish() (bool, attempt) {
+	r.ex.log(r.resp.StatusCode, "")
+	return true, attempt{}
+}
+
+// brokeOff logs an answer that failed after its first content.
+func (r *relaying) brokeOff(at attempt) {
+	r.ex.attempts = append(r.ex.attempts, at)
+	r.ex.g.opt.Log.Warn("a stream broke off after content was sent", "requestId", r.ex.id, "provider", r.c.Provider,
+		"category", at.failure.Category, "status", at.failure.Status, "note", at.note)
+}

@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// mountRest adds what is not a model endpoint: health, model lists, probes,
+// and the answer to unknown paths.
+func (g *Gateway) mountRest() {
+	g.mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, 200, map[string]any{"status": "ok"}) })
+	g.mux.HandleFunc("/readyz", g.ready)
+	g.mux.HandleFunc("GET /v1/models", g.models)
+	g.mux.HandleFunc("GET /v1/models/{model...}", g.models)
+	g.mux.HandleFunc("GET /{$}", g.probe)
+	g.mux.HandleFunc("GET /api/hello", g.probe) // Claude Code's connectivity check
+	g.mux.HandleFunc("/", g.unknown)
+}
+
+// probe answers connectivity checks, which carry no key. GET covers HEAD.
+func (g *Gateway) probe(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("Interlock is running.\n"))
+}
+
+func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
+	live := g.opt.Live()
+	switch {
+	case g.draining.Load():
+		writeJSON(w, 503, map[string]any{"status": "draining"})
+	case live == nil:
+		writeJSON(w, 503, map[string]any{"status": "no configuration"})
+	default:
+		writeJSON(w, 200, map[string]any{"status": "ready", "revision": live.Revision})
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "internal error", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(b, '\n'))
+}
+
+// nearest guesses the format that the caller of an unknown path, or of a path
+// that formats share, expects.
+func (g *Gateway) nearest(r *http.Request) *wire.Format {
+	p := r.URL.Path
+	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(p, "/messages") || strings.HasPrefix(p, "/anthropic") {
+		if f := g.formats[llm.AnthropicMessages]; f != nil {
+			return f
+		}
+	}
+	return g.formats[llm.OpenAIChat]
+}
+
+// unknown answers a path that nothing serves, saying so if it is one that a
+// later version will.
+func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
+	ex := g.bare(w, r)
+	message := "there is nothing at " + clipText(r.URL.Path, 120) + "; see the endpoints in the documentation"
+	for _, part := range []string{
+		"/v1/responses", "/openai/v1/responses", "/v1/embeddings", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
+		"/openai/deployments/", "/api/v1/", "/v1/messages/batches",
+	} {
+		if strings.HasPrefix(r.URL.Path, part) || r.URL.Path == strings.TrimSuffix(part, "/") {
+			message = clipText(r.URL.Path, 120) + " is not part of this version yet"
+			break
+		}
+	}
+	ex.refuse(refusal{status: 404, code: "not_found", message: message})
+}
+
+// bare makes an exchange for an answer outside the model endpoints.
+func (g *Gateway) bare(w http.ResponseWriter, r *http.Request) *exchange {
+	ex := &exchange{g: g, format: g.nearest(r), endpoint: &llm.Endpoint{}, w: w, r: r, id: newRequestID(g.opt.Now())}
+	w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
+	return ex
+}

@@ -1,0 +1,175 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/catalog"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/upstream"
+)
+
+// Deps are what compiling needs besides the documents.
+type Deps struct {
+	Catalog *catalog.Catalog
+	Drivers []*upstream.Driver
+	// Resolve turns a secret reference into its value.
+	Resolve  func(ref string) (secret.String, error)
+	Revision uint64
+	// ReadFile reads CA files; nil is os.ReadFile.
+	ReadFile func(string) ([]byte, error)
+}
+
+// compiler carries one compilation.
+type compiler struct {
+	Deps
+	docs      []resource.Document
+	problems  resource.Problems
+	known     map[resource.Ref]bool        // every object there is
+	providers map[string]*routing.Provider // enabled ones
+	live      *Live
+	config    routing.Config
+}
+
+// Compile makes a Live from all documents, or says everything that is wrong
+// with them.
+func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
+	if d.ReadFile == nil {
+		d.ReadFile = os.ReadFile
+	}
+	c := &compiler{
+		Deps: d, docs: docs, known: map[resource.Ref]bool{}, providers: map[string]*routing.Provider{},
+		live:   &Live{Revision: d.Revision, Targets: map[routing.ProviderID]*upstream.Target{}},
+		config: routing.Config{Revision: d.Revision, UnknownModelStatus: 503},
+	}
+	for _, doc := range docs {
+		for _, p := range slices.Concat(doc.Object.Check(), resource.NotBuilt(doc.Object)) {
+			c.report(doc, p)
+		}
+	}
+	c.names()
+	c.settings()
+	c.compileProviders()
+	c.compileRoutes()
+	c.models()
+	c.keys()
+	if len(c.problems) > 0 {
+		return nil, c.problems
+	}
+	c.live.Routing = routing.Build(c.config)
+	return c.live, nil
+}
+
+// report adds a problem with its object and place filled in.
+func (c *compiler) report(doc resource.Document, p resource.Problem) {
+	if p.Object.Name == "" {
+		p.Object = refOf(doc.Object)
+	}
+	if p.Pos == nil && doc.Locate != nil {
+		p.Pos = doc.Locate(p.Path)
+	}
+	c.problems = append(c.problems, p)
+}
+
+func (c *compiler) problem(doc resource.Document, code, path, format string, args ...any) {
+	c.report(doc, resource.Problem{Code: code, Path: path, Message: fmt.Sprintf(format, args...)})
+}
+
+func refOf(o resource.Object) resource.Ref {
+	return resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}
+}
+
+// each calls f for every document of a kind.
+func each[T resource.Object](c *compiler, f func(doc resource.Document, o T)) {
+	for _, doc := range c.docs {
+		if o, ok := doc.Object.(T); ok {
+			f(doc, o)
+		}
+	}
+}
+
+// names checks that names are unique: by kind, and providers and routes in
+// one space (RS-PROV-3).
+func (c *compiler) names() {
+	seen := map[string]resource.Ref{}
+	for _, doc := range c.docs {
+		ref := refOf(doc.Object)
+		c.known[ref] = true
+		space := ref.Kind
+		if space == "Provider" || space == "Route" {
+			space = "upstream"
+			if ref.Name == "anthropic-family" || ref.Name == "openai-family" {
+				c.problem(doc, "name_taken", "name", "the name %q is reserved for a route that Interlock adds itself; choose another", ref.Name)
+			}
+		}
+		key := space + "\x00" + ref.Name
+		if other, taken := seen[key]; taken {
+			c.report(doc, resource.Problem{
+				Code: "name_taken", Path: "name", Refs: []resource.Ref{other},
+				Message: fmt.Sprintf("the name %q is taken by %s; providers and routes share one name space. Choose another", ref.Name, other),
+			})
+			continue
+		}
+		seen[key] = ref
+	}
+}
+
+func (c *compiler) settings() {
+	each(c, func(_ resource.Document, s *resource.Settings) {
+		if s.UnknownModelStatus != 0 {
+			c.config.UnknownModelStatus = s.UnknownModelStatus
+		}
+	})
+}
+
+// residencies are the values that providers may name.
+func (c *compiler) residencies() []string {
+	known := []string{"on-prem", "eu", "us", "global"}
+	each(c, func(_ resource.Document, s *resource.Settings) { known = append(known, s.Residencies...) })
+	return known
+}
+
+func (c *compiler) models() {
+	each(c, func(_ resource.Document, m *resource.Model) {
+		if p, err := routing.ParsePattern(m.Name); err == nil && p.IsExact() && m.IsEnabled() {
+			c.config.Models = append(c.config.Models, m.Name)
+		}
+	})
+}
+
+func (c *compiler) keys() {
+	var b auth.KeysBuilder
+	each(c, func(doc resource.Document, k *resource.Key) {
+		if k.Secret == "" {
+			c.problem(doc, "invalid", "secret", "the key has no secret; keys without one are made through the API, which is not part of this version yet")
+			return
+		}
+		s, err := c.Resolve(k.Secret)
+		if err != nil {
+			c.problem(doc, "secret", "secret", "%v", err)
+			return
+		}
+		if err := resource.CheckKeySecret(s.Reveal()); err != nil {
+			c.problem(doc, "secret", "secret", "%v", err)
+			return
+		}
+		if !k.IsEnabled() {
+			return
+		}
+		key := &auth.Key{Name: k.Name, Type: k.Type}
+		if k.ExpiresAt != nil {
+			key.Expires = *k.ExpiresAt
+		}
+		if taken := b.Add(s.Reveal(), key); taken != "" {
+			c.report(doc, resource.Problem{
+				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
+				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
+			})
+		}
+	})
+	c.live.Keys = b.Build()
+}

@@ -1,0 +1,87 @@
+package snapshot
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/catalog"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/upstream"
+)
+
+func (c *compiler) compileProviders() {
+	known := c.residencies()
+	each(c, func(doc resource.Document, p *resource.Provider) {
+		if p.Residency != "" && !slices.Contains(known, p.Residency) {
+			c.problem(doc, "invalid", "residency", "%q is not a known residency; use one of %s, or add it to the settings' residencies",
+				p.Residency, strings.Join(known, ", "))
+		}
+		i := slices.IndexFunc(c.Drivers, func(d *upstream.Driver) bool { return d.Type == p.Type })
+		if i < 0 {
+			return // an unknown type, or one that NotBuilt names, is reported already
+		}
+		vendor, err := c.Catalog.ForProvider(string(p.Type), p.Vendor)
+		if err != nil {
+			c.problem(doc, "invalid", "vendor", "%v", err)
+			return
+		}
+		c.provider(doc, p, c.Drivers[i], vendor)
+	})
+}
+
+func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upstream.Driver, v *catalog.Vendor) {
+	key, err := c.Resolve(p.APIKey)
+	if err != nil {
+		c.problem(doc, "secret", "apiKey", "%v", err)
+		return
+	}
+	t, err := upstream.New(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key, ReadFile: c.ReadFile})
+	if err != nil {
+		var field *upstream.FieldError
+		if errors.As(err, &field) {
+			c.problem(doc, "invalid", field.Field, "%s", field.Message)
+		} else {
+			c.problem(doc, "invalid", "", "%v", err)
+		}
+		return
+	}
+	if !p.IsEnabled() {
+		return
+	}
+	rp := &routing.Provider{
+		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Format: d.Format,
+		OrgKey:  !key.IsZero() || v.Keyless,
+		Drained: p.Drained, Residency: p.Residency, StaticModels: p.StaticModels,
+		Patterns: c.implicitPatterns(p, d.Format, v),
+	}
+	if rp.Residency == "" {
+		rp.Residency = "global"
+	}
+	if len(p.ModelAliases) > 0 {
+		rp.WireModels = make(map[string]string, len(p.ModelAliases))
+		for name, wire := range p.ModelAliases {
+			rp.WireModels[strings.ToLower(name)] = wire
+		}
+	}
+	c.providers[p.Name] = rp
+	c.config.Providers = append(c.config.Providers, rp)
+	c.live.Targets[rp.ID] = t
+}
+
+// implicitPatterns are the provider's own, or its family's defaults.
+func (c *compiler) implicitPatterns(p *resource.Provider, f llm.Format, v *catalog.Vendor) []routing.Pattern {
+	texts := p.ModelPatterns
+	if len(texts) == 0 {
+		texts = v.PatternsFor(f)
+	}
+	out := make([]routing.Pattern, 0, len(texts))
+	for _, text := range texts {
+		if pat, err := routing.ParsePattern(text); err == nil { // Check reported the others
+			out = append(out, pat)
+		}
+	}
+	return out
+}

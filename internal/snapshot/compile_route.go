@@ -1,0 +1,70 @@
+package snapshot
+
+import (
+	"slices"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/routing"
+)
+
+func (c *compiler) compileRoutes() {
+	docs := map[routing.RouteID]resource.Document{}
+	each(c, func(doc resource.Document, r *resource.Route) {
+		rr := c.route(doc, r)
+		if rr == nil || !r.IsEnabled() {
+			return
+		}
+		docs[rr.ID] = doc
+		c.config.Routes = append(c.config.Routes, rr)
+	})
+	for _, conflict := range routing.Conflicts(c.config.Routes) { // RT-PAT-1
+		doc := docs[conflict.B]
+		r, ok := doc.Object.(*resource.Route)
+		if !ok {
+			continue
+		}
+		c.report(doc, resource.Problem{
+			Code: "conflict", Message: conflict.Error(),
+			Path: resource.IndexPath("modelPatterns", slices.Index(r.ModelPatterns, conflict.PatternB.String())),
+			Refs: []resource.Ref{{Kind: "Route", Name: string(conflict.A)}},
+		})
+	}
+}
+
+// route compiles one route; nil when a problem keeps it from being one.
+func (c *compiler) route(doc resource.Document, r *resource.Route) *routing.Route {
+	out := &routing.Route{ID: routing.RouteID(r.Name)}
+	ok := true
+	for _, text := range r.ModelPatterns {
+		p, err := routing.ParsePattern(text)
+		if err != nil {
+			ok = false // Check reported it
+			continue
+		}
+		out.Patterns = append(out.Patterns, p)
+	}
+	for i, m := range r.Members {
+		path := resource.IndexPath("members", i) + ".provider"
+		if !c.known[resource.Ref{Kind: "Provider", Name: m.Provider}] {
+			c.problem(doc, "missing_reference", path, "there is no provider %q; create it, or remove the member", m.Provider)
+			ok = false
+			continue
+		}
+		if p := c.providers[m.Provider]; p != nil { // a disabled provider serves nothing
+			out.Members = append(out.Members, routing.Member{Provider: p, FallbackOnly: m.FallbackOnly})
+		}
+	}
+	id := ""
+	if r.Strategy != nil {
+		id = r.Strategy.Type
+	}
+	kind, known := routing.StrategyByID(id)
+	if !known {
+		return nil // reported by Check or NotBuilt
+	}
+	out.Strategy = kind.New()
+	if !ok {
+		return nil
+	}
+	return out
+}

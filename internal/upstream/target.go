@@ -1,0 +1,234 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/catalog"
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+)
+
+// Target is one provider, ready to be dialled. It is safe for concurrent use.
+type Target struct {
+	// Name is the provider's name.
+	Name     string
+	Timeouts Timeouts
+
+	driver     *Driver
+	classifier *failure.Classifier
+	apiKey     secret.String
+	urls       map[llm.EndpointID]*url.URL
+	forward    headerSet
+	fixed      http.Header // sent with every request; wins over the client's
+	transport  *http.Transport
+}
+
+// Timeouts bound one attempt. Zero means no bound.
+type Timeouts struct {
+	Connect, ResponseHeader, StreamIdle, Total time.Duration
+}
+
+// Defaults of Timeouts.
+const (
+	defaultConnect        = 5 * time.Second
+	defaultResponseHeader = 120 * time.Second
+	defaultStreamIdle     = 120 * time.Second
+)
+
+// Options make a Target.
+type Options struct {
+	Provider *resource.Provider
+	Driver   *Driver
+	Vendor   *catalog.Vendor
+	// APIKey is the resolved secret; empty for a provider without one.
+	APIKey secret.String
+	// ReadFile reads Provider.CAFile.
+	ReadFile func(string) ([]byte, error)
+}
+
+// FieldError names the field of a provider that a Target cannot be built
+// from.
+type FieldError struct{ Field, Message string }
+
+func (e *FieldError) Error() string { return e.Field + ": " + e.Message }
+
+// New builds a Target. Its error is a *FieldError.
+func New(o Options) (*Target, error) {
+	p, d := o.Provider, o.Driver
+	base := p.BaseURL
+	if base == "" {
+		base = o.Vendor.BaseURL(d.Format)
+	}
+	if base == "" {
+		return nil, &FieldError{"baseUrl", fmt.Sprintf("a provider of type %s needs a baseUrl, or a vendor that has one", p.Type)}
+	}
+	if d.Check != nil {
+		if field, msg := d.Check(p, base, o.APIKey.Reveal()); msg != "" {
+			return nil, &FieldError{field, msg}
+		}
+	}
+	t := &Target{
+		Name: p.Name, Timeouts: timeoutsOf(p.Timeouts), driver: d,
+		classifier: o.Vendor.Classifier(), apiKey: o.APIKey,
+		urls: make(map[llm.EndpointID]*url.URL, len(d.Paths)), fixed: http.Header{},
+		forward: newHeaderSet(append(commonForward(), d.Forward...)),
+	}
+	for id, path := range d.Paths {
+		u, err := url.Parse(join(base, path))
+		if err != nil {
+			return nil, &FieldError{"baseUrl", "it is not a URL"}
+		}
+		t.urls[id] = u
+	}
+	t.prepare(o)
+	var err error
+	if t.transport, err = newTransport(o, base, t.Timeouts.Connect); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// join appends an endpoint's path, but not a /v1 that the base URL ends with
+// already: both forms are found in the vendors' own documentation.
+func join(base, path string) string {
+	base = strings.TrimRight(base, "/")
+	if rest, ok := strings.CutPrefix(path, "/v1/"); ok && strings.HasSuffix(base, "/v1") {
+		return base + "/" + rest
+	}
+	return base + path
+}
+
+func (t *Target) prepare(o Options) {
+	for k, v := range o.Provider.Headers {
+		t.fixed.Set(k, v)
+	}
+	if key := o.APIKey.Reveal(); key != "" {
+		a := o.Vendor.Auth(t.driver.Format)
+		t.fixed.Set(a.Header, a.Prefix+key)
+	}
+	if t.driver.Prepare != nil {
+		t.driver.Prepare(t.fixed, o.Provider, o.APIKey.Reveal())
+	}
+}
+
+func timeoutsOf(r *resource.Timeouts) Timeouts {
+	t := Timeouts{Connect: defaultConnect, ResponseHeader: defaultResponseHeader, StreamIdle: defaultStreamIdle}
+	if r == nil {
+		return t
+	}
+	for _, f := range []struct {
+		ms *int
+		d  *time.Duration
+	}{{r.ConnectMs, &t.Connect}, {r.ResponseHeaderMs, &t.ResponseHeader}, {r.StreamIdleMs, &t.StreamIdle}, {r.TotalMs, &t.Total}} {
+		if f.ms != nil {
+			*f.d = time.Duration(*f.ms) * time.Millisecond
+		}
+	}
+	return t
+}
+
+// Call is one attempt's request.
+type Call struct {
+	Endpoint *llm.Endpoint
+	// Header and Query are the client's.
+	Header http.Header
+	Query  url.Values
+	// Body is what the provider receives. It must not change until the
+	// answer's body is closed.
+	Body   []byte
+	Stream bool
+}
+
+// Serves tells whether the target has a place for an endpoint.
+func (t *Target) Serves(id llm.EndpointID) bool { return t.urls[id] != nil }
+
+// Send dials the provider and returns its answer with any compression taken
+// off the body. The caller closes the body. The error is the transport's.
+func (t *Target) Send(ctx context.Context, c *Call) (*http.Response, error) {
+	u := t.urls[c.Endpoint.ID]
+	if u == nil {
+		return nil, fmt.Errorf("provider %s has no endpoint %s", t.Name, c.Endpoint.ID)
+	}
+	if q := t.query(c.Query); q != "" {
+		withQuery := *u
+		withQuery.RawQuery = q
+		u = &withQuery
+	}
+	body := c.Body
+	req := (&http.Request{
+		Method: c.Endpoint.Method, URL: u, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: t.header(c), ContentLength: int64(len(body)),
+		Body:    io.NopCloser(bytes.NewReader(body)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+	}).WithContext(ctx)
+	resp, err := t.transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	return resp, decodeBody(resp)
+}
+
+func (t *Target) query(q url.Values) string {
+	if len(q) == 0 || len(t.driver.Query) == 0 {
+		return ""
+	}
+	out := url.Values{}
+	for _, name := range t.driver.Query {
+		if v, ok := q[name]; ok {
+			out[name] = v
+		}
+	}
+	return out.Encode()
+}
+
+// header builds the provider's request header: allowed client headers, then
+// the target's own, which win.
+func (t *Target) header(c *Call) http.Header {
+	h := make(http.Header, 16)
+	for k, v := range c.Header {
+		if t.forward.has(k) {
+			h[k] = v
+		}
+	}
+	if h["Content-Type"] == nil {
+		h["Content-Type"] = []string{"application/json"}
+	}
+	if c.Stream {
+		// A compressed event stream would arrive in lumps.
+		h["Accept-Encoding"] = []string{"identity"}
+	}
+	if h["User-Agent"] == nil {
+		h["User-Agent"] = []string{"interlock"}
+	}
+	for k, v := range t.fixed {
+		h[k] = v
+	}
+	if t.driver.Complete != nil {
+		t.driver.Complete(h, t.apiKey.Reveal())
+	}
+	return h
+}
+
+// Classify maps an answer of this provider to a failure.
+func (t *Target) Classify(a *failure.Answer) failure.Failure { return t.classifier.Classify(a) }
+
+// Scrub replaces the organisation's key in text that a provider sent.
+func (t *Target) Scrub(b []byte) []byte {
+	key := t.apiKey.Reveal()
+	if key == "" || !bytes.Contains(b, []byte(key)) {
+		return b
+	}
+	return bytes.ReplaceAll(b, []byte(key), []byte("***"))
+}
+
+// CloseIdle closes connections that no request uses.
+func (t *Target) CloseIdle() { t.transport.CloseIdleConnections() }
