@@ -1,71 +1,88 @@
 package catalog
 
 import (
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
-	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
 )
 
 // Catalog is the parsed and checked vendor data. It is read-only.
-type Catalog struct{}
+type Catalog struct {
+	vendors map[string]*Vendor
+	byType  map[string]*Vendor
+	// vendorTypes are the provider types that may name a vendor.
+	vendorTypes map[string]bool
+	selectable  []string
+	// typed are vendors without a family under a type that has one.
+	typed map[typedID]*Vendor
+}
 
-// Load parses the embedded vendor files.
-func Load() (*Catalog, error) { return nil, errors.New("catalog: not built yet") }
+type typedID struct{ typ, vendor string }
 
 // Vendor looks up one vendor.
-func (c *Catalog) Vendor(id string) (*Vendor, bool) { return nil, false }
+func (c *Catalog) Vendor(id string) (*Vendor, bool) {
+	v, ok := c.vendors[id]
+	return v, ok
+}
 
-// IDs lists all vendors, sorted.
-func (c *Catalog) IDs() []string { return nil }
+// IDs lists all vendors, sorted. The generic entry is not one of them.
+func (c *Catalog) IDs() []string { return slices.Sorted(maps.Keys(c.vendors)) }
 
-// Selectable lists the vendors that a provider may name in its vendor field,
-// sorted.
-func (c *Catalog) Selectable() []string { return nil }
+// Selectable lists the vendors that Provider.vendor may name, sorted.
+func (c *Catalog) Selectable() []string { return slices.Clone(c.selectable) }
 
-// ForProvider finds the entry of a provider of this type and vendor field.
+// ForProvider finds the entry of a provider, given its type and vendor field.
+//
+// A vendor without a family takes over the family and patterns of the type:
+// an anthropic provider that points at a proxy still serves claude-* (RT-IMPL).
 func (c *Catalog) ForProvider(typ, vendor string) (*Vendor, error) {
-	return nil, errors.New("catalog: not built yet")
+	own, ok := c.byType[typ]
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("catalog: unknown provider type %q", typ)
+	case vendor == "" || vendor == own.ID:
+		return own, nil
+	case !c.vendorTypes[typ]:
+		return nil, fmt.Errorf("catalog: a provider of type %s takes no vendor", typ)
+	case !slices.Contains(c.selectable, vendor):
+		return nil, fmt.Errorf("catalog: unknown vendor %q; known are %s", vendor, strings.Join(c.selectable, ", "))
+	}
+	if v, ok := c.typed[typedID{typ, vendor}]; ok {
+		return v, nil
+	}
+	return c.vendors[vendor], nil
 }
 
-// Vendor is one entry.
-type Vendor struct {
-	ID     string
-	Title  string
-	Family llm.Family
-	// DefaultPatterns are what the implicit route of a provider serves.
-	DefaultPatterns []string
-	// Keyless: the vendor serves without a key.
-	Keyless bool
+// index fills the look-ups once all vendors are known.
+func (c *Catalog) index() {
+	for _, id := range c.IDs() {
+		if !c.servesType(id) {
+			c.selectable = append(c.selectable, id)
+		}
+	}
+	for typ := range c.vendorTypes {
+		own := c.byType[typ]
+		if own.Family == llm.FamilyNone {
+			continue
+		}
+		for _, id := range c.selectable {
+			if v := c.vendors[id]; v.Family == llm.FamilyNone {
+				under := *v
+				under.Family, under.DefaultPatterns = own.Family, own.DefaultPatterns
+				c.typed[typedID{typ, id}] = &under
+			}
+		}
+	}
 }
 
-// Auth is how a key is sent: header name (lower case) and what stands before
-// the key in its value.
-type Auth struct {
-	Header string
-	Prefix string
-}
-
-// BaseURL is where the vendor serves a format, without the format's own path
-// (/chat/completions; /v1/messages); empty if it does not, or if the URL
-// depends on the provider's settings.
-func (v *Vendor) BaseURL(format llm.Format) string { return "" }
-
-// Auth is how the vendor wants its key on that format.
-func (v *Vendor) Auth(format llm.Format) Auth { return Auth{} }
-
-// FamilyFor and PatternsFor are Family and DefaultPatterns of a provider that
-// is set to one format: they differ at vendors that host several families.
-func (v *Vendor) FamilyFor(format llm.Format) llm.Family { return v.Family }
-
-// PatternsFor is described at FamilyFor.
-func (v *Vendor) PatternsFor(format llm.Format) []string { return v.DefaultPatterns }
-
-// Classifier maps this vendor's answers to failures.
-func (v *Vendor) Classifier() *failure.Classifier { return nil }
-
-// ClassifierWith is Classifier with an administrator's rows before the
-// vendor's own.
-func (v *Vendor) ClassifierWith(extra []failure.Signal) (*failure.Classifier, error) {
-	return nil, nil
+func (c *Catalog) servesType(id string) bool {
+	for _, v := range c.byType {
+		if v.ID == id {
+			return true
+		}
+	}
+	return false
 }

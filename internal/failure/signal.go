@@ -27,10 +27,11 @@ type Signal struct {
 	Word []string `json:"word,omitempty"`
 	// QuotaID lists fragments of Google's quotaId.
 	QuotaID []string `json:"quotaId,omitempty"`
-	// Text lists fragments of the error's text; Match is an RE2 pattern on
-	// it; Not lists fragments that must be absent.
+	// Text lists fragments of the error's text (its codes and types are part
+	// of it); Match lists RE2 patterns; Not lists fragments that must be
+	// absent.
 	Text  []string `json:"text,omitempty"`
-	Match string   `json:"match,omitempty"`
+	Match []string `json:"match,omitempty"`
 	Not   []string `json:"not,omitempty"`
 	// Header holds header values, compared without regard to case; "*" is
 	// any value.

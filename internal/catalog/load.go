@@ -1,0 +1,172 @@
+package catalog
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	_ "time/tzdata" // resets at midnight in a zone; a container may have no zone files
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/llm"
+)
+
+//go:embed generic.yaml vendors/*.yaml
+var embedded embed.FS
+
+// Load parses and checks the embedded files. Call it once, at start-up.
+func Load() (*Catalog, error) { return load(embedded) }
+
+func load(files fs.FS) (*Catalog, error) {
+	generic, err := readFile(files, "generic.yaml")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "vendors/*.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	c := &Catalog{
+		vendors: map[string]*Vendor{}, byType: map[string]*Vendor{},
+		vendorTypes: map[string]bool{}, typed: map[typedID]*Vendor{},
+	}
+	shared := failure.Generic{StatusOf: generic.StatusOf, Signals: generic.rows()}
+	if err := c.add(generic, shared); err != nil {
+		return nil, fmt.Errorf("catalog: generic.yaml: %w", err)
+	}
+	delete(c.vendors, generic.ID) // found by type only
+	for _, name := range names {
+		f, err := readFile(files, name)
+		if err != nil {
+			return nil, err
+		}
+		if want := strings.TrimSuffix(path.Base(name), ".yaml"); f.ID != want || len(f.StatusOf) > 0 {
+			return nil, fmt.Errorf("catalog: %s: want id %q and no statusOf", name, want)
+		}
+		if err := c.add(f, shared); err != nil {
+			return nil, fmt.Errorf("catalog: %s: %w", name, err)
+		}
+	}
+	c.index()
+	return c, nil
+}
+
+func readFile(files fs.FS, name string) (*file, error) {
+	b, err := fs.ReadFile(files, name)
+	if err != nil {
+		return nil, fmt.Errorf("catalog: %w", err)
+	}
+	var f file
+	if err := yaml.UnmarshalWithOptions(b, &f, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("catalog: %s: %w", name, err)
+	}
+	return &f, nil
+}
+
+// rows are the file's signals under their full names, such as zai/balance.
+func (f *file) rows() []failure.Signal {
+	rows := make([]failure.Signal, len(f.Signals))
+	for i := range f.Signals {
+		rows[i] = f.Signals[i].Signal
+		rows[i].ID = f.ID + "/" + rows[i].ID
+	}
+	return rows
+}
+
+// add checks one file and takes it in.
+func (c *Catalog) add(f *file, shared failure.Generic) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	if _, taken := c.vendors[f.ID]; taken {
+		return fmt.Errorf("id %q is taken", f.ID)
+	}
+	v := &Vendor{
+		ID: f.ID, Title: f.Title, Family: f.Family, DefaultPatterns: f.Patterns, Keyless: f.Keyless,
+		Signals: f.Signals, Tests: f.Tests, formats: f.Formats, generic: shared,
+	}
+	if f.StatusOf == nil { // the generic entry's rows are the shared ones
+		v.own = f.rows()
+	}
+	var err error
+	if v.classifier, err = failure.Compile(v.own, shared); err != nil {
+		return err
+	}
+	for _, typ := range f.Types {
+		if _, taken := c.byType[typ]; taken {
+			return fmt.Errorf("type %q is taken", typ)
+		}
+		c.byType[typ] = v
+		c.vendorTypes[typ] = f.TakesVendor
+	}
+	c.vendors[f.ID] = v
+	return nil
+}
+
+func (f *file) check() error {
+	if f.ID == "" || f.Title == "" || len(f.Formats) == 0 {
+		return errors.New("id, title and formats are required")
+	}
+	if f.TakesVendor && len(f.Types) == 0 {
+		return errors.New("takesVendor goes with types")
+	}
+	if len(f.Patterns) == 0 {
+		f.Patterns = []string{"*"}
+	}
+	for name, spec := range f.Formats {
+		if err := spec.check(name); err != nil {
+			return fmt.Errorf("format %q: %w", name, err)
+		}
+	}
+	for i := range f.Signals {
+		if err := f.checkSource(&f.Signals[i]); err != nil {
+			return fmt.Errorf("signal %q: %w", f.Signals[i].ID, err)
+		}
+	}
+	return nil
+}
+
+func (s formatSpec) check(name llm.Format) error {
+	switch name {
+	case llm.OpenAIChat, llm.OpenAIResponses, llm.AnthropicMessages, llm.Gemini:
+	default:
+		return errors.New("unknown")
+	}
+	if s.Header != strings.ToLower(s.Header) {
+		return fmt.Errorf("header %q is not lower case", s.Header)
+	}
+	if s.BaseURL == "" {
+		return nil
+	}
+	u, err := url.Parse(s.BaseURL)
+	if err != nil {
+		return err
+	}
+	if u.Host == "" || strings.HasSuffix(s.BaseURL, "/") || (u.Scheme != "https" && u.Hostname() != "localhost") {
+		return fmt.Errorf("baseUrl %q: want https (http on localhost only) and no slash at the end", s.BaseURL)
+	}
+	return nil
+}
+
+// checkSource gives a signal the file's source unless it names its own.
+func (f *file) checkSource(s *Signal) error {
+	if s.Source == "" {
+		s.Source = f.Source
+	}
+	if s.Observed == "" {
+		s.Observed = f.Observed
+	}
+	if s.Source == "" {
+		return errors.New("no source")
+	}
+	if _, err := time.Parse(time.DateOnly, s.Observed); err != nil {
+		return fmt.Errorf("observed: %w", err)
+	}
+	return nil
+}

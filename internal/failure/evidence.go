@@ -1,0 +1,129 @@
+package failure
+
+import (
+	"net/textproto"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// evidence is an answer in the form that rows are compared with: lower case,
+// bounded, with the status that it stands for.
+type evidence struct {
+	*content
+	status int // HTTP status, or what an error inside a 200 stands for; 0 unknown
+	header map[string]string
+	text   string // types, codes, words and messages, lower case, a line each
+	now    time.Time
+
+	lowTypes, lowCodes, lowWords, lowQuotaIDs []string
+}
+
+func (c *Classifier) evidence(a *Answer) *evidence {
+	e := &evidence{header: lowerHeader(a.Header), now: a.Now.Round(0)}
+	e.content = readBody(a.Body, e.header["content-type"])
+	if name := e.header["x-amzn-errortype"]; name != "" {
+		// AWS: "ThrottlingException:http://internal.amazon.com/...".
+		name, _, _ = strings.Cut(name, ":")
+		e.types = append([]string{name[strings.LastIndexByte(name, '#')+1:]}, e.types...)
+	}
+	e.lowTypes, e.lowCodes = lower(e.types), lower(e.codes)
+	e.lowWords, e.lowQuotaIDs = lower(e.words), lower(e.quotaIDs)
+	e.text = e.joinText()
+	e.status = a.Status
+	if a.Status < 300 || a.Stream {
+		e.status = c.standsFor(e)
+	}
+	return e
+}
+
+// lowerHeader maps lower-case names to the first value.
+func lowerHeader(h map[string][]string) map[string]string {
+	m := make(map[string]string, len(h))
+	for name, values := range h {
+		if len(values) == 0 {
+			continue
+		}
+		low := strings.ToLower(name)
+		if _, taken := m[low]; taken && name != textproto.CanonicalMIMEHeaderKey(name) {
+			continue // the canonical spelling goes first
+		}
+		m[low] = strings.TrimSpace(values[0])
+	}
+	return m
+}
+
+func lower(list []string) []string {
+	low := make([]string, len(list))
+	for i, s := range list {
+		low[i] = strings.ToLower(s[:min(len(s), maxMessage)])
+	}
+	return low
+}
+
+func (e *evidence) joinText() string {
+	var b strings.Builder
+	for _, list := range [][]string{e.lowTypes, e.lowCodes, e.lowWords} {
+		for _, s := range list {
+			b.WriteString(s)
+			b.WriteByte('\n')
+		}
+	}
+	for _, s := range e.messages {
+		b.WriteString(strings.ToLower(s[:min(len(s), maxMessage)]))
+		b.WriteByte('\n')
+		if b.Len() > maxText {
+			break
+		}
+	}
+	s := b.String()
+	return s[:min(len(s), maxText)]
+}
+
+// standsFor gives the status of an error inside a 200 answer: a code that is
+// an HTTP status (OpenRouter, Google), else the status of a known name.
+func (c *Classifier) standsFor(e *evidence) int {
+	for _, code := range e.lowCodes {
+		if n, err := strconv.Atoi(code); err == nil && n >= 400 && n <= 599 {
+			return n
+		}
+	}
+	for _, list := range [][]string{e.lowCodes, e.lowTypes, e.lowWords} {
+		for _, name := range list {
+			if n := c.statusOf[name]; n != 0 {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// maxCode is the length of Failure.Code.
+const maxCode = 64
+
+// publicCode picks the name that the provider itself gives the failure. A code
+// that only repeats the HTTP status is none.
+func (e *evidence) publicCode() string {
+	for _, list := range [][]string{e.codes, e.types, e.words} {
+		for _, s := range list {
+			if n, err := strconv.Atoi(s); err == nil && n >= 100 && n <= 599 {
+				continue
+			}
+			if s = plain(s); s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// plain keeps the printable ASCII of s, at most maxCode characters.
+func plain(s string) string {
+	b := make([]byte, 0, maxCode)
+	for i := 0; i < len(s) && len(b) < maxCode; i++ {
+		if s[i] >= ' ' && s[i] <= '~' {
+			b = append(b, s[i])
+		}
+	}
+	return strings.TrimSpace(string(b))
+}
