@@ -42,12 +42,11 @@ func (ex *exchange) dial(parent context.Context, c *routing.Candidate, deadline 
 	d := &dialing{ex: ex, c: c, target: ex.live.Targets[c.Provider], ctx: ctx}
 	d.dog = newWatchdog(cancel, d.target.Timeouts.Total)
 	defer d.dog.stop()
-	d.dog.expect(d.target.Timeouts.ResponseHeader, &whatHeader)
-	if !deadline.IsZero() {
-		if left := time.Until(deadline); d.target.Timeouts.ResponseHeader == 0 || left < d.target.Timeouts.ResponseHeader {
-			d.dog.expect(max(left, time.Millisecond), &whatElapsed)
-		}
+	head, what := d.target.Timeouts.ResponseHeader, &whatHeader
+	if left := time.Until(deadline); !deadline.IsZero() && (head == 0 || left < head) {
+		head, what = max(left, 1), &whatElapsed
 	}
+	d.dog.expect(head, what)
 
 	body := ex.envelope.Body()
 	if c.WireModel != ex.envelope.Model {

@@ -30,8 +30,9 @@ type relaying struct {
 	holding []byte // preamble that was not sent
 	begun   bool   // content was sent
 	// latest is the time after the attempt's start by which content must
-	// come.
+	// come, and why names that limit; 0 is none.
 	latest time.Duration
+	why    *string
 }
 
 // relay passes a stream through. Whole events only are sent, so that what
@@ -47,10 +48,10 @@ func (d *dialing) relay(resp *http.Response, deadline time.Time) (bool, attempt)
 	}()
 	t := d.target.Timeouts
 	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
-		r.latest = t.ResponseHeader + t.StreamIdle
+		r.latest, r.why = t.ResponseHeader+t.StreamIdle, &whatContent
 	}
-	if left := time.Until(deadline); !deadline.IsZero() && (r.latest == 0 || time.Since(d.dog.start)+left < r.latest) {
-		r.latest = time.Since(d.dog.start) + left
+	if last := deadline.Sub(d.dog.start); !deadline.IsZero() && (r.latest == 0 || last < r.latest) {
+		r.latest, r.why = last, &whatElapsed
 	}
 	r.expect()
 	for {
@@ -73,16 +74,14 @@ func (r *relaying) expect() {
 		r.dog.expect(grace, &whatAfter)
 		return
 	}
-	idle := r.target.Timeouts.StreamIdle
-	due := time.Since(r.dog.start) + idle
-	switch {
-	case !r.begun && r.latest > 0 && (idle == 0 || r.latest < due):
-		r.dog.until(r.latest, &whatContent)
-	case idle == 0:
-		r.dog.until(0, &whatIdle)
-	default:
-		r.dog.until(due, &whatIdle)
+	now, due, what := r.dog.elapsed(), time.Duration(0), &whatIdle
+	if idle := r.target.Timeouts.StreamIdle; idle > 0 {
+		due = now + idle
 	}
+	if !r.begun && r.latest > 0 && (due == 0 || r.latest < due) {
+		due, what = r.latest, r.why
+	}
+	r.dog.until(now, due, what)
 }
 
 // pass sends the events that are whole, in one write. done means that the

@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -13,63 +13,76 @@ func (e *errTimeout) Error() string { return e.what }
 
 // watchdog bounds the waits of one attempt: for the answer's head, for the
 // first content, and for each further byte. It cancels the attempt's context
-// with an *errTimeout. One timer serves them all; expect only stores when it
-// is due, and the timer looks when it fires.
+// with an *errTimeout. One timer serves them all: moving a limit further away
+// only notes it, and the timer looks again when it fires.
 type watchdog struct {
 	cancel context.CancelCauseFunc
 	start  time.Time
-	due    atomic.Int64 // nanoseconds after start; 0 is never
-	what   atomic.Pointer[string]
 	total  time.Duration // bound of the whole attempt; 0 is none
-	timer  *time.Timer
+
+	mu    sync.Mutex
+	due   time.Duration // after start; 0 is never
+	wake  time.Duration // when the timer looks; 0 is not set
+	what  *string       // names the limit in the failure
+	timer *time.Timer
 }
 
 func newWatchdog(cancel context.CancelCauseFunc, total time.Duration) *watchdog {
-	d := &watchdog{cancel: cancel, start: time.Now(), total: total}
-	return d
+	return &watchdog{cancel: cancel, start: time.Now(), total: total}
 }
 
-// expect says that something must happen within d; zero is no bound. what
-// names the limit in the failure.
+// elapsed is the time since the attempt's start.
+func (w *watchdog) elapsed() time.Duration { return time.Since(w.start) }
+
+// expect says that something must happen within d; zero is no bound.
 func (w *watchdog) expect(d time.Duration, what *string) {
-	due := time.Since(w.start) + d
+	now := w.elapsed()
 	if d == 0 {
-		due = 0
+		w.until(now, 0, what)
+		return
 	}
-	w.until(due, what)
+	w.until(now, now+d, what)
 }
 
-// until is expect with a time after the attempt's start.
-func (w *watchdog) until(due time.Duration, what *string) {
+// until is expect with a time after the attempt's start; now is elapsed().
+func (w *watchdog) until(now, due time.Duration, what *string) {
 	if w.total > 0 && (due == 0 || due > w.total) {
 		due, what = w.total, &whatTotal
 	}
-	w.what.Store(what)
-	before := time.Duration(w.due.Swap(int64(due)))
-	switch {
-	case due == 0:
-	case w.timer == nil:
-		w.timer = time.AfterFunc(due-time.Since(w.start), w.fire)
-	case before == 0 || due < before:
-		w.timer.Reset(due - time.Since(w.start)) // sooner than it would look
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due, w.what = due, what
+	if due == 0 || w.wake != 0 && w.wake <= due {
+		return
+	}
+	w.wake = due
+	if w.timer == nil {
+		w.timer = time.AfterFunc(due-now, w.fire)
+	} else {
+		w.timer.Reset(due - now)
 	}
 }
 
 func (w *watchdog) fire() {
-	due := time.Duration(w.due.Load())
-	if due == 0 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wake = 0
+	if w.due == 0 {
 		return
 	}
-	if left := due - time.Since(w.start); left > 0 {
+	if left := w.due - w.elapsed(); left > 0 {
+		w.wake = w.due
 		w.timer.Reset(left)
 		return
 	}
-	w.cancel(&errTimeout{*w.what.Load()})
+	w.cancel(&errTimeout{*w.what})
 }
 
 // stop ends the watch.
 func (w *watchdog) stop() {
-	w.due.Store(0)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.due = 0
 	if w.timer != nil {
 		w.timer.Stop()
 	}

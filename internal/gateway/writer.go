@@ -60,6 +60,8 @@ func newClientWriter(w http.ResponseWriter, ping []byte, period time.Duration, h
 		c.flush = f.Flush
 	}
 	if len(ping) > 0 {
+		c.mu.Lock() // a tick must find the timer set
+		defer c.mu.Unlock()
 		c.last = time.Now()
 		c.timer = time.AfterFunc(period, c.tick)
 	}
