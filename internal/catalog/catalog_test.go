@@ -19,7 +19,8 @@ func TestLoadTmp(t *testing.T) {
 		vs = append(vs, v)
 	}
 	for _, v := range vs {
-		for _, x := range v.Tests {
+		xs, err := v.Examples(); if err != nil { t.Fatal(err) }
+		for _, x := range xs {
 			f, why := v.Classifier().Explain(x.Answer())
 			w := x.Signal
 			if w != why && v.ID+"/"+w != why {

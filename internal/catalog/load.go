@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
@@ -24,10 +25,6 @@ var embedded embed.FS
 func Load() (*Catalog, error) { return load(embedded) }
 
 func load(files fs.FS) (*Catalog, error) {
-	generic, err := readFile(files, "generic.yaml")
-	if err != nil {
-		return nil, err
-	}
 	names, err := fs.Glob(files, "vendors/*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
@@ -36,34 +33,64 @@ func load(files fs.FS) (*Catalog, error) {
 		vendors: map[string]*Vendor{}, byType: map[string]*Vendor{},
 		vendorTypes: map[string]bool{}, typed: map[typedID]*Vendor{},
 	}
-	shared := failure.Generic{StatusOf: generic.StatusOf, Signals: generic.rows()}
-	if err := c.add(generic, shared); err != nil {
-		return nil, fmt.Errorf("catalog: generic.yaml: %w", err)
+	generic, err := c.addGeneric(files)
+	if err != nil {
+		return nil, err
 	}
-	delete(c.vendors, generic.ID) // found by type only
 	for _, name := range names {
 		f, err := readFile(files, name)
 		if err != nil {
 			return nil, err
 		}
-		if want := strings.TrimSuffix(path.Base(name), ".yaml"); f.ID != want || len(f.StatusOf) > 0 {
+		if want := strings.TrimSuffix(path.Base(name), ".yaml"); f.ID != want || f.ID == genericID || len(f.StatusOf) > 0 {
 			return nil, fmt.Errorf("catalog: %s: want id %q and no statusOf", name, want)
 		}
-		if err := c.add(f, shared); err != nil {
+		classifier, err := generic.Before(f.rows())
+		if err != nil {
 			return nil, fmt.Errorf("catalog: %s: %w", name, err)
 		}
+		v, err := c.add(f, classifier)
+		if err != nil {
+			return nil, fmt.Errorf("catalog: %s: %w", name, err)
+		}
+		c.vendors[f.ID] = v
 	}
 	c.index()
 	return c, nil
 }
 
+// genericID is the entry for providers without a vendor.
+const genericID = "generic"
+
+func (c *Catalog) addGeneric(files fs.FS) (*failure.Classifier, error) {
+	f, err := readFile(files, "generic.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if f.ID != genericID {
+		return nil, fmt.Errorf("catalog: generic.yaml: want id %q", genericID)
+	}
+	classifier, err := failure.Compile(nil, failure.Generic{Signals: f.rows(), StatusOf: f.StatusOf})
+	if err != nil {
+		return nil, fmt.Errorf("catalog: generic.yaml: %w", err)
+	}
+	_, err = c.add(f, classifier)
+	if err != nil {
+		return nil, fmt.Errorf("catalog: generic.yaml: %w", err)
+	}
+	return classifier, nil
+}
+
+// readFile reads the first document of a file and keeps the second, the
+// examples, as it is: they are a third of the work and only tests want them.
 func readFile(files fs.FS, name string) (*file, error) {
 	b, err := fs.ReadFile(files, name)
 	if err != nil {
 		return nil, fmt.Errorf("catalog: %w", err)
 	}
-	var f file
-	if err := yaml.UnmarshalWithOptions(b, &f, yaml.Strict()); err != nil {
+	data, tests, _ := bytes.Cut(b, []byte("\n---\n"))
+	f := file{examples: tests}
+	if err := yaml.UnmarshalWithOptions(data, &f, yaml.Strict()); err != nil {
 		return nil, fmt.Errorf("catalog: %s: %w", name, err)
 	}
 	return &f, nil
@@ -79,34 +106,25 @@ func (f *file) rows() []failure.Signal {
 	return rows
 }
 
-// add checks one file and takes it in.
-func (c *Catalog) add(f *file, shared failure.Generic) error {
+// add checks one file and takes its provider types.
+func (c *Catalog) add(f *file, classifier *failure.Classifier) (*Vendor, error) {
 	if err := f.check(); err != nil {
-		return err
-	}
-	if _, taken := c.vendors[f.ID]; taken {
-		return fmt.Errorf("id %q is taken", f.ID)
+		return nil, err
 	}
 	v := &Vendor{
 		ID: f.ID, Title: f.Title, Family: f.Family, DefaultPatterns: f.Patterns, Keyless: f.Keyless,
-		Signals: f.Signals, Tests: f.Tests, formats: f.Formats, generic: shared,
-	}
-	if f.StatusOf == nil { // the generic entry's rows are the shared ones
-		v.own = f.rows()
-	}
-	var err error
-	if v.classifier, err = failure.Compile(v.own, shared); err != nil {
-		return err
+		Signals: f.Signals, formats: f.Formats, classifier: classifier, examples: f.examples,
 	}
 	for _, typ := range f.Types {
 		if _, taken := c.byType[typ]; taken {
-			return fmt.Errorf("type %q is taken", typ)
+			return nil, fmt.Errorf("type %q is taken", typ)
 		}
 		c.byType[typ] = v
-		c.vendorTypes[typ] = f.TakesVendor
+		if f.TakesVendor {
+			c.vendorTypes[typ] = true
+		}
 	}
-	c.vendors[f.ID] = v
-	return nil
+	return v, nil
 }
 
 func (f *file) check() error {

@@ -7,7 +7,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 )
 
-// file is one YAML file; doc.go says what its fields mean.
+// file is the first YAML document of a file; doc.go says what its fields mean.
 type file struct {
 	ID          string                    `json:"id"`
 	Title       string                    `json:"title"`
@@ -21,7 +21,13 @@ type file struct {
 	Formats     map[llm.Format]formatSpec `json:"formats"`
 	Signals     []Signal                  `json:"signals"`
 	StatusOf    map[string]int            `json:"statusOf"`
-	Tests       []Example                 `json:"tests"`
+
+	examples []byte // the second document
+}
+
+// examples is the second YAML document of a file. Load does not parse it.
+type examples struct {
+	Tests []Example `json:"tests"`
 }
 
 type formatSpec struct {

@@ -1,7 +1,10 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
+
+	"github.com/goccy/go-yaml"
 
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -19,13 +22,10 @@ type Vendor struct {
 	Keyless bool
 	// Signals are the vendor's own rows, without the generic ones.
 	Signals []Signal
-	// Tests are example answers.
-	Tests []Example
 
 	formats    map[llm.Format]formatSpec
-	own        []failure.Signal // rows that go before the generic ones
-	generic    failure.Generic
 	classifier *failure.Classifier
+	examples   []byte // YAML
 }
 
 // Auth is how a key is sent: the header's name in lower case, and what stands
@@ -88,5 +88,14 @@ func (v *Vendor) Classifier() *failure.Classifier { return v.classifier }
 // ClassifierWith is Classifier with an administrator's rows before the
 // vendor's own (BY-8).
 func (v *Vendor) ClassifierWith(extra []failure.Signal) (*failure.Classifier, error) {
-	return failure.Compile(slices.Concat(extra, v.own), v.generic)
+	return v.classifier.Before(extra)
+}
+
+// Examples are the file's example answers: each of its signals has one.
+func (v *Vendor) Examples() ([]Example, error) {
+	var doc examples
+	if err := yaml.UnmarshalWithOptions(v.examples, &doc, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("catalog: examples of %s: %w", v.ID, err)
+	}
+	return doc.Tests, nil
 }

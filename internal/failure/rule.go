@@ -18,26 +18,39 @@ type rule struct {
 // Compile checks and compiles the vendor's rows and, after them, the generic
 // ones. The ids must be unique among both.
 func Compile(vendor []Signal, generic Generic) (*Classifier, error) {
-	c := &Classifier{statusOf: make(map[string]int, len(generic.StatusOf))}
+	shared := &Classifier{statusOf: make(map[string]int, len(generic.StatusOf))}
 	for name, status := range generic.StatusOf {
 		if status < 400 || status > 599 || name != strings.ToLower(name) {
 			return nil, fmt.Errorf("statusOf %q: want a lower-case name and a status of 400 to 599", name)
 		}
-		c.statusOf[name] = status
+		shared.statusOf[name] = status
 	}
-	ids := map[string]bool{}
-	for _, s := range slices.Concat(vendor, generic.Signals) {
+	shared, err := shared.Before(generic.Signals)
+	if err != nil {
+		return nil, err
+	}
+	return shared.Before(vendor)
+}
+
+// Before makes a classifier that tries the rows before those of c.
+func (c *Classifier) Before(rows []Signal) (*Classifier, error) {
+	ids := map[string]bool{"": true, ByStatus: true}
+	for _, r := range c.rules {
+		ids[r.ID] = true
+	}
+	own := make([]*rule, 0, len(rows))
+	for _, s := range rows {
+		if ids[s.ID] {
+			return nil, fmt.Errorf("signal %q: the id must be unique and not empty", s.ID)
+		}
+		ids[s.ID] = true
 		r, err := compileRule(s)
 		if err != nil {
 			return nil, fmt.Errorf("signal %q: %w", s.ID, err)
 		}
-		if s.ID == "" || s.ID == ByStatus || ids[s.ID] {
-			return nil, fmt.Errorf("signal %q: the id must be unique and not empty", s.ID)
-		}
-		ids[s.ID] = true
-		c.rules = append(c.rules, r)
+		own = append(own, r)
 	}
-	return c, nil
+	return &Classifier{rules: slices.Concat(own, c.rules), statusOf: c.statusOf}, nil
 }
 
 func compileRule(s Signal) (*rule, error) {
