@@ -3,7 +3,6 @@ package wire
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -47,6 +46,7 @@ func NewNames(names ...string) *Names {
 // Member is one top-level member of the body.
 type Member struct {
 	name       []byte // decoded
+	at         int    // where the name starts
 	start, end int    // range of the value in the body
 }
 
@@ -87,17 +87,16 @@ func ReadEnvelope(e *Envelope, body []byte, known *Names, needModel bool) error 
 }
 
 func (e *Envelope) add(m Member, escaped bool, known *Names) error {
-	at := m.start
 	if spelled, ok := known.exact[fold(string(m.name))]; ok {
 		if string(m.name) != spelled || escaped {
-			return &BodyError{at, fmt.Sprintf("the member %q is another spelling of %q; write it plainly", clip(string(m.name)), spelled)}
+			return &BodyError{m.at, fmt.Sprintf("the member %q is another spelling of %q; write it plainly", clip(string(m.name)), spelled)}
 		}
 	}
 	if len(e.members) == maxMembers {
-		return &BodyError{at, fmt.Sprintf("it has more than %d members", maxMembers)}
+		return &BodyError{m.at, fmt.Sprintf("it has more than %d members", maxMembers)}
 	}
 	if e.find(m.name) >= 0 {
-		return &BodyError{at, fmt.Sprintf("the member %q appears twice", clip(string(m.name)))}
+		return &BodyError{m.at, fmt.Sprintf("the member %q appears twice", clip(string(m.name)))}
 	}
 	switch string(m.name) {
 	case "model":
@@ -108,7 +107,7 @@ func (e *Envelope) add(m Member, escaped bool, known *Names) error {
 			e.Stream = true
 		case "false":
 		default:
-			return &BodyError{at, `"stream" must be true or false`}
+			return &BodyError{m.start, `"stream" must be true or false`}
 		}
 	}
 	e.members = append(e.members, m)
@@ -117,7 +116,12 @@ func (e *Envelope) add(m Member, escaped bool, known *Names) error {
 
 // find looks a member up by its decoded name.
 func (e *Envelope) find(name []byte) int {
-	return slices.IndexFunc(e.members, func(m Member) bool { return bytes.Equal(m.name, name) })
+	for i := range e.members {
+		if bytes.Equal(e.members[i].name, name) {
+			return i
+		}
+	}
+	return -1
 }
 
 func (e *Envelope) readModel() error {

@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // This scanner exists beside the JSON libraries because it is on the path of
@@ -28,7 +30,7 @@ func scanObject(b []byte, visit func(m Member, escaped bool) error) error {
 		if err != nil {
 			return err
 		}
-		m := Member{name: b[i+1 : end-1]}
+		m := Member{name: b[i+1 : end-1], at: i}
 		if escaped {
 			m.name, _ = unquote(b[i:end])
 		}
@@ -131,6 +133,9 @@ func scanNumber(b []byte, i int) (int, error) {
 func scanString(b []byte, i int) (end int, escaped bool, err error) {
 	start := i
 	for i++; i < len(b); i++ {
+		if i = plainEnd(b, i); i == len(b) {
+			break
+		}
 		switch c := b[i]; {
 		case c == '"':
 			return i + 1, escaped, nil
@@ -154,6 +159,30 @@ func scanString(b []byte, i int) (end int, escaped bool, err error) {
 		}
 	}
 	return 0, false, &BodyError{start, "a string does not end"}
+}
+
+// plainEnd returns the place of the first byte from i on that means something
+// in a string: a quote, a backslash or a control character. It looks at eight
+// bytes at once: a prompt can be one long string of the top level.
+func plainEnd(b []byte, i int) int {
+	const (
+		ones  = 0x0101010101010101
+		highs = 0x80 * ones
+	)
+	for ; i+8 <= len(b); i += 8 {
+		w := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := w^('"'*ones), w^('\\'*ones)
+		// A byte's high bit is set if the byte is below ' ', or equal to the
+		// other two. Above the lowest such byte a bit may be set wrongly.
+		m := ((w-' '*ones)&^w | (quote-ones)&^quote | (slash-ones)&^slash) & highs
+		if m != 0 {
+			return i + bits.TrailingZeros64(m)/8
+		}
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
 }
 
 // skipNested passes over an object or array, checking only that its brackets

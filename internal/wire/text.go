@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -32,8 +33,12 @@ func AppendString(dst []byte, s string) []byte {
 // holds a surrogate without its other half, which has no text.
 func unquote(raw []byte) (out []byte, ok bool) {
 	s := raw[1 : len(raw)-1]
-	ok = true
-	for i := 0; i < len(s); i++ {
+	first := bytes.IndexByte(s, '\\')
+	if first < 0 {
+		return s, true // nothing to decode: a part of raw
+	}
+	out, ok = append(make([]byte, 0, len(s)), s[:first]...), true
+	for i := first; i < len(s); i++ {
 		if s[i] != '\\' {
 			out = append(out, s[i])
 			continue
