@@ -5,7 +5,7 @@ package config
 type Auth struct {
 	// AdminTokens are secret references (env:NAME or file:PATH) to bearer
 	// tokens for the admin API.
-	AdminTokens []string `json:"adminTokens"`
+	AdminTokens []string `json:"adminTokens" secret:"true"`
 	// TrustedIssuers sign JWTs that are accepted as callers.
 	TrustedIssuers []TrustedIssuer `json:"trustedIssuers"`
 	// OIDC is the sign-in of administrators; off while Issuer is empty.
@@ -39,7 +39,7 @@ type OIDC struct {
 	Issuer   string `json:"issuer"`
 	ClientID string `json:"clientId"`
 	// ClientSecret is a secret reference.
-	ClientSecret string `json:"clientSecret"`
+	ClientSecret string `json:"clientSecret" secret:"true"`
 	// RoleClaim is the claim that AdminValues and ViewerValues are looked
 	// for in; default groups.
 	RoleClaim    string   `json:"roleClaim"`

@@ -11,7 +11,7 @@ type Key struct {
 	Team  string    `json:"team,omitempty"`
 	// Secret is a reference; only in documents. At least 24 characters,
 	// begins with ilk_.
-	Secret    string            `json:"secret,omitempty"`
+	Secret    string            `json:"secret,omitempty" secret:"true"`
 	ExpiresAt *time.Time        `json:"expiresAt,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	Agent     string            `json:"agent,omitempty"`
@@ -44,5 +44,5 @@ type RateLimits struct {
 // ProviderCredential replaces a member's key for one provider.
 type ProviderCredential struct {
 	Provider string `json:"provider"`
-	APIKey   string `json:"apiKey"`
+	APIKey   string `json:"apiKey" secret:"true"`
 }

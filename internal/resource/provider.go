@@ -27,7 +27,7 @@ type Provider struct {
 	BaseURL    string `json:"baseUrl,omitempty"`
 	WireFormat string `json:"wireFormat,omitempty"`
 	// APIKey is a secret reference: env:NAME, file:PATH or a literal.
-	APIKey string `json:"apiKey,omitempty"`
+	APIKey string `json:"apiKey,omitempty" secret:"true"`
 
 	AWS    *AWSSettings    `json:"aws,omitempty"`
 	Google *GoogleSettings `json:"google,omitempty"`
@@ -66,12 +66,12 @@ type Provider struct {
 type AWSSettings struct {
 	Region          string `json:"region,omitempty"`
 	AccessKeyID     string `json:"accessKeyId,omitempty"`
-	SecretAccessKey string `json:"secretAccessKey,omitempty"`
-	SessionToken    string `json:"sessionToken,omitempty"`
+	SecretAccessKey string `json:"secretAccessKey,omitempty" secret:"true"`
+	SessionToken    string `json:"sessionToken,omitempty" secret:"true"`
 	RoleARN         string `json:"roleArn,omitempty"`
 	ExternalID      string `json:"externalId,omitempty"`
 	Profile         string `json:"profile,omitempty"`
-	BearerToken     string `json:"bearerToken,omitempty"`
+	BearerToken     string `json:"bearerToken,omitempty" secret:"true"`
 }
 
 // GoogleSettings are for type vertex.

@@ -44,69 +44,82 @@ func NewResolver(o Options) *Resolver {
 	return &Resolver{o: o}
 }
 
+// Error says which reference has no usable value.
+type Error struct {
+	// Source is the variable or the file.
+	Source string
+	// Reason is what is wrong with it, such as "is not set".
+	Reason string
+	// Err is the cause: ErrMissing, or what the system said.
+	Err error
+}
+
+// Error names the source, never the value.
+func (e *Error) Error() string { return e.Source + " " + e.Reason }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
 // Resolve gives the value of env:NAME or file:PATH; anything else is the
 // value itself. One line break at the end of a file does not count.
 func (r *Resolver) Resolve(ref string) (String, error) {
-	var value string
-	switch {
-	case ref == "":
-		return String{}, nil
-	case strings.HasPrefix(ref, "env:"):
-		name := ref[len("env:"):]
-		v, ok := r.o.LookupEnv(name)
-		if !ok {
-			return String{}, fmt.Errorf("environment variable %s is not set: %w", name, ErrMissing)
-		}
-		if v == "" {
-			return String{}, fmt.Errorf("environment variable %s is empty: %w", name, ErrMissing)
-		}
-		value = v
-	case strings.HasPrefix(ref, "file:"):
-		v, err := r.file(ref[len("file:"):])
-		if err != nil {
-			return String{}, err
-		}
-		value = v
-	default:
-		value = ref
+	source, value, err := r.lookUp(ref)
+	if err != nil {
+		return String{}, err
 	}
 	if len(value) > MaxBytes {
-		return String{}, fmt.Errorf("%s is longer than %d bytes", describe(ref), MaxBytes)
+		return String{}, &Error{Source: source, Reason: fmt.Sprintf("is longer than %d bytes", MaxBytes)}
 	}
 	return New(value), nil
 }
 
-func (r *Resolver) file(path string) (string, error) {
-	full := path
-	if !filepath.IsAbs(full) {
-		full = filepath.Join(r.o.Dir, path)
+func (r *Resolver) lookUp(ref string) (source, value string, err error) {
+	if name, ok := strings.CutPrefix(ref, "env:"); ok {
+		source = "environment variable " + name
+		v, ok := r.o.LookupEnv(name)
+		switch {
+		case !ok:
+			return source, "", &Error{source, "is not set", ErrMissing}
+		case v == "":
+			return source, "", &Error{source, "is empty", ErrMissing}
+		}
+		return source, v, nil
 	}
-	b, err := r.o.ReadFile(full)
+	if path, ok := strings.CutPrefix(ref, "file:"); ok {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.o.Dir, path)
+		}
+		source = "file " + path
+		v, err := r.file(source, path)
+		return source, v, err
+	}
+	return "the secret", ref, nil
+}
+
+func (r *Resolver) file(source, path string) (string, error) {
+	b, err := r.o.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("file %s does not exist: %w", full, ErrMissing)
+		return "", &Error{source, "does not exist", ErrMissing}
 	case errors.Is(err, fs.ErrPermission):
-		return "", fmt.Errorf("file %s may not be read: %w", full, fs.ErrPermission)
+		return "", &Error{source, "may not be read by this user", fs.ErrPermission}
 	case err != nil:
-		return "", fmt.Errorf("read file %s: %w", full, err)
+		return "", &Error{source, "can't be read: " + cause(err).Error(), err}
 	}
 	v := strings.TrimSuffix(string(b), "\n")
 	v = strings.TrimSuffix(v, "\r")
 	if v == "" {
-		return "", fmt.Errorf("file %s is empty: %w", full, ErrMissing)
+		return "", &Error{source, "is empty", ErrMissing}
 	}
 	return v, nil
 }
 
-// describe names a reference without giving a literal away.
-func describe(ref string) string {
-	switch {
-	case strings.HasPrefix(ref, "env:"):
-		return "environment variable " + ref[len("env:"):]
-	case strings.HasPrefix(ref, "file:"):
-		return "file " + ref[len("file:"):]
+// cause takes the path off an error of package os: it is named already.
+func cause(err error) error {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err
 	}
-	return "the secret"
+	return err
 }
 
 // readLimited reads one byte more than a secret may have, so that a device or

@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/interlock-gateway/interlock/internal/config/yamldoc"
+	"github.com/interlock-gateway/interlock/internal/resource"
+)
+
+// unbuilt is a setting, or a section of them, whose part this version does not
+// have.
+type unbuilt struct{ path, reason string }
+
+// notBuilt are the settings that are known and checked but do nothing yet: any
+// value but the default is refused, because whoever wrote it relies on it. A
+// step that builds a part deletes its line.
+func notBuilt() []unbuilt {
+	return []unbuilt{
+		{"server.adminListen", "this version has one listener"},
+		{"storage.url", "this version keeps its configuration in memory"},
+		{"storage.dataDir", "this version keeps nothing on disk"},
+		{"sharedState", "this version runs as one process, without shared state"},
+		{"auth.trustedIssuers", "this version knows callers by their keys only"},
+		{"auth.oidc", "this version has no console to sign in to"},
+		{"llmProxy.circuitBreaker", "this version has no circuit breaker"},
+		{"llmProxy.retry.maxRetries", "this version does not retry in place"},
+		{"llmProxy.retry.baseDelayMs", "this version does not retry in place"},
+		{"llmProxy.sessionPinTTLSeconds", "this version does not pin sessions"},
+		{"llmProxy.denialStatus", "this version denies no models"},
+		{"llmProxy.responsesFailover", "this version does not serve /v1/responses"},
+		{"llmProxy.ruleBalancing", "this version has no routing rules"},
+		{"llmProxy.legacyPredicates", "this version does not read the older configuration"},
+		{"llmProxy.upstreams", "this version does not read the older configuration"},
+		{"llmProxy.pools", "this version does not read the older configuration"},
+		{"llmProxy.routes", "this version does not read the older configuration"},
+		{"llmProxy.providers", "this version does not read the older configuration"},
+		{"audit", "this version keeps no audit"},
+		{"approvals", "this version has no approvals"},
+		{"telemetry.otlpEndpoint", "this version exports no traces"},
+		{"licensing", "this version has no licensing"},
+	}
+}
+
+// checkNotBuilt refuses what this version would ignore. A value that is wrong in
+// itself has its problem already.
+func (l *loader) checkNotBuilt() {
+	defaults := Default()
+	for _, u := range notBuilt() {
+		for _, path := range leaves(u.path) {
+			have, want := lookUp(l.config, path), lookUp(defaults, path)
+			if !same(have, want) && !l.reported(path) {
+				l.setting(resource.CodeNotBuilt, path, "%s; %s", u.reason, accepted(want))
+			}
+		}
+	}
+	if l.config.Resources.Mode == "enforce" {
+		l.setting(resource.CodeNotBuilt, "resources.mode", "this version has no store to enforce documents on; only seed is accepted")
+	}
+}
+
+// reported tells whether there is a problem at or inside a setting.
+func (l *loader) reported(path string) bool {
+	return slices.ContainsFunc(l.problems, func(p resource.Problem) bool { return yamldoc.Within(p.Path, path) })
+}
+
+// leaves gives the settings of a section, or the setting itself.
+func leaves(path string) []string {
+	v := lookUp(Default(), path)
+	if v.Kind() != reflect.Struct {
+		return []string{path}
+	}
+	paths := yamldoc.Paths(v.Type())
+	for i := range paths {
+		paths[i] = path + "." + paths[i]
+	}
+	return paths
+}
+
+// same compares settings; a list without entries is one that is not there.
+func same(a, b reflect.Value) bool {
+	if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
+
+// accepted says which value is.
+func accepted(want reflect.Value) string {
+	switch {
+	case want.Kind() == reflect.Slice, want.IsZero() && want.Kind() == reflect.String:
+		return "leave it out"
+	case want.Kind() == reflect.String:
+		return fmt.Sprintf("only the default %q is accepted", want.String())
+	}
+	return fmt.Sprintf("only the default %v is accepted", want.Interface())
+}

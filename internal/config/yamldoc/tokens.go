@@ -1,0 +1,168 @@
+package yamldoc
+
+import (
+	"strconv"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+)
+
+const (
+	// maxNesting bounds lists and mappings inside each other on one line.
+	maxNesting = 64
+	// maxBlockKeys bounds the keys of one mapping in block style, for which
+	// the parser takes quadratic time.
+	maxBlockKeys = 10_000
+)
+
+// checkTokens refuses the YAML that configuration has no use for, before the
+// parser sees it.
+func (s *source) checkTokens(tokens token.Tokens) resource.Problems {
+	var ps resource.Problems
+	var shape shape
+	for i, tk := range tokens {
+		say := refusal(tokens, i)
+		if say == "" {
+			if say = shape.next(tokens, i); say != "" {
+				return append(ps, s.problem(tk.Position.Line, tk.Position.Column, "%s", say))
+			}
+			continue
+		}
+		ps = append(ps, s.problem(tk.Position.Line, tk.Position.Column, "%s", say))
+	}
+	return ps
+}
+
+// refusal says why a token is refused; empty if it is not.
+func refusal(tokens token.Tokens, i int) string {
+	tk := tokens[i]
+	switch tk.Type {
+	case token.AliasType:
+		return following(tokens, i, "*") + " begins with *, which YAML takes for an alias, and aliases are not supported;" +
+			" put a pattern in quotes"
+	case token.AnchorType:
+		return following(tokens, i, "&") + " begins with &, which YAML takes for an anchor, and anchors are not supported;" +
+			" write the value where it is used, or put a text in quotes"
+	case token.MergeKeyType:
+		return "merge keys (<<) are not supported; write the values out"
+	case token.TagType:
+		return "a text that begins with ! is a YAML tag, and tags are not supported; remove it, or put a text in quotes"
+	case token.DirectiveType:
+		return "YAML directives (%) are not supported; remove the line, or put a text in quotes"
+	case token.MappingKeyType:
+		return `keys that begin with "? " are not supported; write key: value`
+	}
+	return ""
+}
+
+// following shows an alias or anchor with its name.
+func following(tokens token.Tokens, i int, sign string) string {
+	const limit = 40
+	if i+1 < len(tokens) {
+		next := tokens[i+1]
+		if next.Type == token.StringType && next.Position.Line == tokens[i].Position.Line {
+			name := []rune(next.Value)
+			return strconv.Quote(sign + string(name[:min(len(name), limit)]))
+		}
+	}
+	return strconv.Quote(sign)
+}
+
+// shape follows how deep and how large a document is.
+type shape struct {
+	flow    int // open brackets and braces
+	line    int
+	entries int // "- " on this line
+	blocks  []block
+}
+
+// block is a mapping in block style: the column of its keys, and their count.
+type block struct{ column, keys int }
+
+// next takes one more token and says what is too much; empty if nothing is.
+func (h *shape) next(tokens token.Tokens, i int) string {
+	tk := tokens[i]
+	if tk.Position.Line != h.line {
+		h.line, h.entries = tk.Position.Line, 0
+	}
+	switch tk.Type {
+	case token.SequenceStartType, token.MappingStartType:
+		h.flow++
+	case token.SequenceEndType, token.MappingEndType:
+		h.flow = max(0, h.flow-1)
+	case token.SequenceEntryType:
+		h.entries++
+	case token.DocumentHeaderType, token.DocumentEndType:
+		h.blocks = nil
+	case token.MappingValueType:
+		if h.flow == 0 && i > 0 && h.key(tokens[i-1].Position.Column) > maxBlockKeys {
+			return "this mapping has more than " + strconv.Itoa(maxBlockKeys) + " keys"
+		}
+	}
+	if h.flow+h.entries > maxNesting {
+		return "lists and mappings are nested too deep; at most " + strconv.Itoa(maxNesting) + " levels are allowed"
+	}
+	return ""
+}
+
+// key counts a key of a block mapping.
+func (h *shape) key(column int) int {
+	for len(h.blocks) > 0 && h.blocks[len(h.blocks)-1].column > column {
+		h.blocks = h.blocks[:len(h.blocks)-1]
+	}
+	if len(h.blocks) == 0 || h.blocks[len(h.blocks)-1].column < column {
+		h.blocks = append(h.blocks, block{column: column})
+	}
+	top := &h.blocks[len(h.blocks)-1]
+	top.keys++
+	return top.keys
+}
+
+// countTokens counts the texts, numbers and other scalars among tokens.
+func countTokens(tokens token.Tokens) int {
+	n := 0
+	for _, tk := range tokens {
+		switch tk.Type {
+		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType,
+			token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType, token.FloatType,
+			token.InfinityType, token.NanType, token.BoolType, token.NullType:
+			n++
+		}
+	}
+	return n
+}
+
+// countScalars counts the same in what they were parsed to.
+func countScalars(n ast.Node) int {
+	switch v := n.(type) {
+	case nil:
+		return 0
+	case *ast.MappingNode:
+		sum := 0
+		for _, kv := range v.Values {
+			sum += countScalars(kv.Key) + countScalars(kv.Value)
+		}
+		return sum
+	case *ast.MappingValueNode:
+		return countScalars(v.Key) + countScalars(v.Value)
+	case *ast.SequenceNode:
+		sum := 0
+		for _, e := range v.Values {
+			sum += countScalars(e)
+		}
+		return sum
+	case *ast.NullNode:
+		if v.Token.Type == token.ImplicitNullType {
+			return 0
+		}
+		return 1
+	case *ast.LiteralNode:
+		if v.Value == nil {
+			return 0
+		}
+		return 1
+	}
+	return 1
+}
