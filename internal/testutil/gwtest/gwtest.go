@@ -1,0 +1,252 @@
+// Package gwtest runs the whole server in a test, with fake providers behind
+// it: black-box tests talk HTTP to it and look at what the providers received.
+// It is for tests only.
+package gwtest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/app"
+	"github.com/interlock-gateway/interlock/internal/config"
+	"github.com/interlock-gateway/interlock/internal/fakellm"
+)
+
+// Key is the secret of the key that Start adds to every configuration.
+const Key = "ilk_test_0123456789abcdef0123"
+
+// Fake is a fake provider that listens on loopback.
+type Fake struct {
+	*fakellm.Server
+	// URL has no path; append /v1 for OpenAI-style providers.
+	URL string
+}
+
+// NewFake starts a fake provider; it ends with the test.
+func NewFake(tb testing.TB) *Fake {
+	tb.Helper()
+	s := fakellm.New(fakellm.Options{})
+	url, err := s.Start("127.0.0.1:0")
+	if err != nil {
+		tb.Fatalf("start a fake provider: %v", err)
+	}
+	tb.Cleanup(func() { _ = s.Close() })
+	return &Fake{Server: s, URL: url}
+}
+
+// Rules scripts the fake provider.
+func (f *Fake) Rules(tb testing.TB, rules ...fakellm.Rule) {
+	tb.Helper()
+	if err := f.SetRules(rules); err != nil {
+		tb.Fatalf("script the fake provider: %v", err)
+	}
+}
+
+// Anthropic is a Provider document for this fake.
+func (f *Fake) Anthropic(name string, more ...string) string {
+	return doc("Provider", name, append([]string{"type: anthropic", "baseUrl: " + f.URL, "apiKey: sk-ant-key-of-" + name}, more...))
+}
+
+// OpenAI is a Provider document for this fake.
+func (f *Fake) OpenAI(name string, more ...string) string {
+	return doc("Provider", name, append([]string{"type: openai", "baseUrl: " + f.URL + "/v1", "apiKey: sk-key-of-" + name}, more...))
+}
+
+// Route is a Route document; members are in order.
+func Route(name, patterns string, members ...string) string {
+	lines := []string{"modelPatterns: [" + patterns + "]", "members:"}
+	for _, m := range members {
+		lines = append(lines, "  - {provider: "+m+"}")
+	}
+	return doc("Route", name, lines)
+}
+
+func doc(kind, name string, lines []string) string {
+	return "kind: " + kind + "\nname: " + name + "\n" + strings.Join(lines, "\n")
+}
+
+// Server is a running gateway.
+type Server struct {
+	// URL is its base, without a slash at the end.
+	URL string
+	// App is the server itself.
+	App *app.App
+	// Client keeps connections to this server only.
+	Client *http.Client
+	// Log is what it logged.
+	Log *Buffer
+
+	stop func() error
+}
+
+// Config is what Start takes.
+type Config struct {
+	// Settings are lines of the configuration file, such as
+	// "server: {maxInFlight: 2}".
+	Settings string
+	// Documents are resource documents.
+	Documents []string
+	// Env are environment variables that references may name.
+	Env map[string]string
+	// NoKey leaves out the key that is added otherwise.
+	NoKey bool
+}
+
+// Start runs a gateway with these resource documents and a key; it ends with
+// the test.
+func Start(tb testing.TB, documents ...string) *Server {
+	tb.Helper()
+	return StartWith(tb, Config{Documents: documents})
+}
+
+// StartWith runs a gateway; it ends with the test.
+func StartWith(tb testing.TB, c Config) *Server {
+	tb.Helper()
+	if !c.NoKey {
+		c.Documents = append(c.Documents, doc("Key", "test", []string{"type: service", "secret: " + Key}))
+	}
+	loaded, err := Load(tb, c)
+	if err != nil {
+		tb.Fatalf("load the configuration: %v", err)
+	}
+	log := &Buffer{}
+	a, err := app.New(loaded, log)
+	if err != nil {
+		tb.Fatalf("build the server: %v", err)
+	}
+	if err := a.Start(context.Background()); err != nil {
+		tb.Fatalf("start the server: %v", err)
+	}
+	tr := &http.Transport{MaxIdleConnsPerHost: 512, DisableCompression: true}
+	s := &Server{URL: "http://" + a.Addr(), App: a, Client: &http.Client{Transport: tr}, Log: log}
+	s.stop = sync.OnceValue(func() error {
+		tr.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		return a.Stop(ctx)
+	})
+	tb.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			tb.Errorf("stop the server: %v", err)
+		}
+	})
+	return s
+}
+
+// Load reads a configuration as Start does, without starting anything.
+func Load(tb testing.TB, c Config) (*config.Loaded, error) {
+	tb.Helper()
+	dir := tb.TempDir()
+	main := filepath.Join(dir, "interlock.yaml")
+	text := c.Settings + "\n"
+	if !strings.Contains(text, "server:") {
+		text += "server: {listen: 127.0.0.1:0, drainSeconds: 5}\n"
+	}
+	if len(c.Documents) > 0 {
+		if err := os.WriteFile(filepath.Join(dir, "resources.yaml"), []byte(strings.Join(c.Documents, "\n---\n")+"\n"), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		text += "resources: {files: [resources.yaml]}\n"
+	}
+	if err := os.WriteFile(main, []byte(text), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return config.Load(config.Options{Path: main, LookupEnv: func(name string) (string, bool) { v, ok := c.Env[name]; return v, ok }})
+}
+
+// Stop ends the server now.
+func (s *Server) Stop() error { return s.stop() }
+
+// Answer is a whole HTTP answer.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   string
+	// Err is what ended the body early, if anything.
+	Err error
+}
+
+// Do sends a request with the test's key and reads the answer whole.
+func (s *Server) Do(tb testing.TB, method, path, body string, headers ...string) Answer {
+	tb.Helper()
+	return s.Send(tb, s.Request(tb, method, path, body, headers...))
+}
+
+// Post is Do with method POST.
+func (s *Server) Post(tb testing.TB, path, body string, headers ...string) Answer {
+	tb.Helper()
+	return s.Do(tb, http.MethodPost, path, body, headers...)
+}
+
+// Request makes a request with the test's key; headers are "Name: value", and
+// "Authorization:" without a value removes it.
+func (s *Server) Request(tb testing.TB, method, path, body string, headers ...string) *http.Request {
+	tb.Helper()
+	req, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+Key)
+	req.Header.Set("Content-Type", "application/json")
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ":")
+		if value = strings.TrimSpace(value); value == "" {
+			req.Header.Del(name)
+		} else {
+			req.Header.Add(name, value)
+			if strings.EqualFold(name, "authorization") || strings.EqualFold(name, "content-type") {
+				req.Header.Set(name, value)
+			}
+		}
+	}
+	return req
+}
+
+// Send sends a request and reads the answer whole.
+func (s *Server) Send(tb testing.TB, req *http.Request) Answer {
+	tb.Helper()
+	resp, err := s.Client.Do(req)
+	if err != nil {
+		tb.Fatalf("%s %s: %v", req.Method, req.URL.Path, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return Answer{resp.StatusCode, resp.Header, string(body), err}
+}
+
+// Chat is a small Chat Completions request body.
+func Chat(model string, stream bool) string {
+	return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":"hi"}],"stream":%t}`, model, stream)
+}
+
+// Message is a small Messages request body.
+func Message(model string, stream bool) string {
+	return fmt.Sprintf(`{"model":%q,"max_tokens":64,"messages":[{"role":"user","content":"hi"}],"stream":%t}`, model, stream)
+}
+
+// Buffer is a log that can be read while it is written.
+type Buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *Buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
