@@ -20,18 +20,18 @@ type Query struct {
 // Plan is the decision and its reasons. It is a value: it can be stored,
 // shown, compared and replayed.
 type Plan struct {
-	Revision uint64
+	Revision uint64 `json:"revision"`
 	// Model is the requested model as the client wrote it.
-	Model string
+	Model string `json:"model"`
 	// Route is the chosen route; empty when none was found.
-	Route RouteID
-	Steps []Step
+	Route RouteID `json:"route"`
+	Steps []Step  `json:"steps"`
 	// Candidates are in try order.
-	Candidates []Candidate
+	Candidates []Candidate `json:"candidates"`
 	// Refusal is set exactly when there is no candidate.
-	Refusal *Refusal
+	Refusal *Refusal `json:"refusal,omitempty"`
 	// Failover: later candidates may serve after a failure.
-	Failover bool
+	Failover bool `json:"failover"`
 
 	stepBuf      [8]Step
 	candidateBuf [4]Candidate
@@ -39,12 +39,13 @@ type Plan struct {
 
 // Candidate is a member that could serve the request.
 type Candidate struct {
-	Route     RouteID
-	Provider  ProviderID
-	WireModel string
-	Residency string
+	Route     RouteID    `json:"route"`
+	Provider  ProviderID `json:"provider"`
+	WireModel string     `json:"wireModel"`
+	Residency string     `json:"residency"`
 	// Strategy and Why say what put the candidate at its place.
-	Strategy, Why string
+	Strategy string `json:"strategy"`
+	Why      string `json:"why"`
 }
 
 // Stage is the part of a decision that a step belongs to.
@@ -52,21 +53,20 @@ type Stage string
 
 // The stages, in the order of a plan.
 const (
-	StageRoute     Stage = "route"
-	StageMember    Stage = "member"
-	StageStrategy  Stage = "strategy"
-	StageCandidate Stage = "candidate"
-	StageRefusal   Stage = "refusal"
+	StageRoute    Stage = "route"
+	StageMember   Stage = "member"
+	StageStrategy Stage = "strategy"
+	StageRefusal  Stage = "refusal"
 )
 
 // Step is one reason. Prose is made from it only when somebody looks.
 type Step struct {
-	Stage Stage
+	Stage Stage `json:"stage"`
 	// Code says what was found, such as "picked" or "credential-mode".
-	Code string
+	Code string `json:"code"`
 	// Subject is the route, provider or model that the step is about.
-	Subject string
-	Detail  string
+	Subject string `json:"subject"`
+	Detail  string `json:"detail,omitempty"`
 }
 
 // Action is what follows a failed attempt.

@@ -10,15 +10,15 @@ import (
 // Refusal is a request that is not served. The codes are public.
 type Refusal struct {
 	// Status is the HTTP status.
-	Status int
+	Status int `json:"status"`
 	// Code is what the client sees, such as NO_ROUTE.
-	Code string
+	Code string `json:"code"`
 	// Policy is the name in the audit.
-	Policy string
+	Policy string `json:"policy"`
 	// Message says what happened, to which object, and what to change.
-	Message string
+	Message string `json:"message"`
 	// Retry: the client may usefully repeat the request.
-	Retry bool
+	Retry bool `json:"retry"`
 }
 
 func (p *Plan) refuse(r *Refusal) {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 )
@@ -35,7 +36,12 @@ type Event struct {
 type EventStream struct {
 	buf  []byte
 	r, w int // unread bytes are buf[r:w]
-	scan int // start of the line that is not whole yet, from r
+	fill int // where r was after the last Fill
+	line int // start of the line that is not whole yet, from r
+	seen int // where the search for its end goes on, from r
+	max  int // MaxEvent; less in tests
+
+	begun bool // an event was returned: a byte order mark can't come any more
 }
 
 // NewEventStream makes a stream that uses buf as its first buffer.
@@ -55,13 +61,15 @@ func (s *EventStream) Fill(src io.Reader) (int, error) {
 		s.r, s.w = 0, s.w-s.r
 	}
 	if len(s.buf)-s.w < readSize/4 {
-		if len(s.buf) >= MaxEvent {
+		limit := cmp.Or(s.max, MaxEvent)
+		if s.w >= limit {
 			return 0, ErrEventTooLarge
 		}
-		grown := make([]byte, max(readSize, 2*len(s.buf)))
+		grown := make([]byte, max(readSize, min(2*len(s.buf), limit+readSize)))
 		copy(grown, s.buf[:s.w])
 		s.buf = grown
 	}
+	s.fill = s.r
 	n, err := src.Read(s.buf[s.w:])
 	s.w += n
 	return n, err
@@ -69,52 +77,46 @@ func (s *EventStream) Fill(src io.Reader) (int, error) {
 
 // Next returns the next whole event.
 func (s *EventStream) Next() (Event, bool) {
-	b := s.buf[s.r:s.w]
-	i := s.scan
+	l := lines{b: s.buf[s.r:s.w], at: s.seen, lf: -1}
+	start := s.line
 	for {
-		// Find the end of the line that starts at i.
-		nl := bytes.IndexByte(b[i:], '\n')
-		line := b[i:]
-		if nl >= 0 {
-			line = b[i : i+nl]
-		}
-		next := i + nl + 1
-		if cr := bytes.IndexByte(line, '\r'); cr >= 0 && (cr < len(line)-1 || nl < 0) {
-			// A lone CR ends the line, unless it is the last byte that came:
-			// then an LF may follow. After a blank line nothing is worth
-			// waiting for: that LF will be a blank line of its own.
-			if i+cr+1 == len(b) && cr > 0 {
-				s.scan = i
-				return Event{}, false
-			}
-			line, next = line[:cr], i+cr+1
-		} else if nl < 0 {
-			s.scan = i
+		end, next := l.end()
+		// A CR that is the last byte that came may be half of a CRLF. After
+		// a blank line nothing is worth waiting for: that LF will be a blank
+		// line of its own.
+		if end == len(l.b) || end+1 == len(l.b) && l.b[end] == '\r' && end > start {
+			s.line, s.seen = start, end
 			return Event{}, false
-		} else if cr >= 0 {
-			line = line[:cr]
 		}
-		if len(line) == 0 {
+		if end == start {
+			ev := s.parse(l.b[:next])
 			s.r += next
-			s.scan = 0
-			return parseEvent(b[:next]), true
+			s.line, s.seen, s.begun = 0, 0, true
+			return ev, true
 		}
-		i = next
+		start, l.at = next, next
 	}
 }
 
+// Taken is the bytes of all events that Next returned since the last Fill, in
+// one piece. It is valid until the next Fill.
+func (s *EventStream) Taken() []byte { return s.buf[s.fill:s.r] }
+
 // Rest returns the unfinished tail as an event, for the end of a stream:
 // some servers leave out the last blank line. Raw is empty when there is none.
-func (s *EventStream) Rest() Event { return parseEvent(s.buf[s.r:s.w]) }
+func (s *EventStream) Rest() Event { return s.parse(s.buf[s.r:s.w]) }
 
-var byteOrderMark = []byte("\xef\xbb\xbf")
-
-func parseEvent(raw []byte) Event {
+func (s *EventStream) parse(raw []byte) Event {
 	ev := Event{Raw: raw}
 	joined := false
-	for b := bytes.TrimPrefix(raw, byteOrderMark); len(b) > 0; {
-		var line []byte
-		line, b = cutLine(b)
+	l := lines{b: raw, lf: -1}
+	if !s.begun && bytes.HasPrefix(raw, byteOrderMark) {
+		l.at = len(byteOrderMark)
+	}
+	for l.at < len(raw) {
+		end, next := l.end()
+		line := raw[l.at:end]
+		l.at = next
 		if len(line) == 0 || line[0] == ':' {
 			continue
 		}
@@ -138,21 +140,33 @@ func parseEvent(raw []byte) Event {
 	return ev
 }
 
-// cutLine splits off the first line. A CRLF counts as one end.
-func cutLine(b []byte) (line, rest []byte) {
-	i := bytes.IndexByte(b, '\n')
-	end := i
-	if i < 0 {
-		i, end = len(b), len(b)
-	}
-	if cr := bytes.IndexByte(b[:i], '\r'); cr >= 0 {
-		if cr == i-1 && end < len(b) {
-			return b[:cr], b[end+1:]
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// lines finds the ends of lines. It remembers where the next LF is, so that a
+// stream with CR line ends is not searched to its end for each line.
+type lines struct {
+	b  []byte
+	at int // where to look from
+	lf int // the first LF from at on, len(b) if there is none; stale below at
+}
+
+// end returns the place of the next line end, and the place after it. Without
+// one both are len(b).
+func (l *lines) end() (end, next int) {
+	if l.lf < l.at {
+		l.lf = len(l.b)
+		if i := bytes.IndexByte(l.b[l.at:], '\n'); i >= 0 {
+			l.lf = l.at + i
 		}
-		return b[:cr], b[cr+1:]
 	}
-	if end == len(b) {
-		return b, nil
+	end = l.lf
+	i := bytes.IndexByte(l.b[l.at:end], '\r')
+	if i < 0 {
+		return end, min(end+1, len(l.b))
 	}
-	return b[:i], b[end+1:]
+	end = l.at + i
+	if end+1 == l.lf && l.lf < len(l.b) {
+		return end, end + 2
+	}
+	return end, end + 1
 }
