@@ -43,7 +43,7 @@ func (c *Catalog) ForProvider(typ, vendor string) (*Vendor, error) {
 	switch {
 	case !ok:
 		return nil, fmt.Errorf("catalog: unknown provider type %q", typ)
-	case vendor == "" || vendor == own.ID:
+	case vendor == "" || vendor == own.ID && own.ID != genericID:
 		return own, nil
 	case !c.vendorTypes[typ]:
 		return nil, fmt.Errorf("catalog: a provider of type %s takes no vendor", typ)

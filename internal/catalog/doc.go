@@ -22,6 +22,9 @@
 //	  family, patterns  if they differ from the vendor's
 //	signals   rows of package failure, most specific first; id without the
 //	          vendor's name. Text and patterns are lower case
+//
+// After a line "---" comes a second document, which only tests read:
+//
 //	tests     example answers; each signal needs one that it decides:
 //	  name      free text
 //	  signal    the id of the row that decides; generic/<id> for a generic

@@ -143,7 +143,7 @@ func (f *file) check() error {
 		}
 	}
 	for i := range f.Signals {
-		if err := f.checkSource(&f.Signals[i]); err != nil {
+		if err := f.checkSignal(&f.Signals[i]); err != nil {
 			return fmt.Errorf("signal %q: %w", f.Signals[i].ID, err)
 		}
 	}
@@ -172,8 +172,12 @@ func (s formatSpec) check(name llm.Format) error {
 	return nil
 }
 
-// checkSource gives a signal the file's source unless it names its own.
-func (f *file) checkSource(s *Signal) error {
+// checkSignal gives a signal the file's source unless it names its own. Its
+// conditions are checked when it is compiled.
+func (f *file) checkSignal(s *Signal) error {
+	if s.ID == "" || strings.Contains(s.ID, "/") {
+		return errors.New("want an id without a slash")
+	}
 	if s.Source == "" {
 		s.Source = f.Source
 	}

@@ -11,8 +11,8 @@ import (
 const (
 	maxBody     = 64 << 10 // bytes of a body that are looked at
 	maxDepth    = 12       // nesting of JSON that is read; deeper values are skipped
-	maxMessage  = 8 << 10  // bytes of one message that are compared
-	maxText     = 16 << 10 // bytes of all text that is compared
+	maxMessage  = 4 << 10  // bytes of one message that are compared
+	maxText     = 8 << 10  // bytes of all text that is compared
 	maxMessages = 8        // messages of one body
 	maxFields   = 32       // codes, or quota ids, of one body
 	maxQuoted   = 3        // places where a message is tried as JSON

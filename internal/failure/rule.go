@@ -11,8 +11,9 @@ import (
 // rule is a compiled Signal.
 type rule struct {
 	Signal
-	match *regexp.Regexp
-	reset *reset
+	literals []string // entries of Match that are plain text
+	match    *regexp.Regexp
+	reset    *reset
 }
 
 // Compile checks and compiles the vendor's rows and, after them, the generic
@@ -65,8 +66,16 @@ func compileRule(s Signal) (*rule, error) {
 		return nil, err
 	}
 	var err error
-	if len(s.Match) > 0 {
-		if r.match, err = compilePattern(strings.Join(s.Match, "|")); err != nil {
+	var patterns []string
+	for _, p := range s.Match {
+		if regexp.QuoteMeta(p) == p && strings.ToLower(p) == p {
+			r.literals = append(r.literals, p)
+		} else {
+			patterns = append(patterns, p)
+		}
+	}
+	if len(patterns) > 0 {
+		if r.match, err = compilePattern(strings.Join(patterns, "|")); err != nil {
 			return nil, fmt.Errorf("match: %w", err)
 		}
 	}
@@ -80,7 +89,7 @@ func compileRule(s Signal) (*rule, error) {
 
 // conditional says whether the row has a condition besides the status.
 func (r *rule) conditional() bool {
-	return len(r.Type)+len(r.Code)+len(r.Word)+len(r.QuotaID)+len(r.Text)+len(r.Match)+len(r.Header) > 0
+	return len(r.Type)+len(r.Code)+len(r.Word)+len(r.Name)+len(r.QuotaID)+len(r.Text)+len(r.Match)+len(r.Header) > 0
 }
 
 func (r *rule) checkMeaning() error {
@@ -103,7 +112,7 @@ func (r *rule) checkMeaning() error {
 // lowerConditions puts the conditions in lower case and refuses an empty
 // entry, which would match everything.
 func (r *rule) lowerConditions() error {
-	for _, list := range []*[]string{&r.Type, &r.Code, &r.Word, &r.QuotaID, &r.Text, &r.Not} {
+	for _, list := range []*[]string{&r.Type, &r.Code, &r.Word, &r.Name, &r.QuotaID, &r.Text, &r.Not} {
 		if slices.Contains(*list, "") || slices.Contains(r.Match, "") {
 			return errors.New("empty entry in a condition")
 		}
@@ -133,11 +142,11 @@ func compilePattern(p string) (*regexp.Regexp, error) {
 func (r *rule) matches(e *evidence) bool {
 	return r.statusMatches(e) &&
 		oneOf(r.Type, e.lowTypes) && oneOf(r.Code, e.lowCodes) && oneOf(r.Word, e.lowWords) &&
-		r.quotaMatches(e) && r.headerMatches(e) &&
+		r.nameMatches(e) && r.quotaMatches(e) && r.headerMatches(e) &&
 		(!r.Empty || e.empty) &&
 		(len(r.Text) == 0 || containsAny(e.text, r.Text)) &&
 		!containsAny(e.text, r.Not) &&
-		(r.match == nil || r.match.MatchString(e.text)) &&
+		r.textMatches(e.text) &&
 		(r.LongerThan == 0 || e.asksLongerThan(r.LongerThan))
 }
 
@@ -147,6 +156,14 @@ func (r *rule) statusMatches(e *evidence) bool {
 		return true
 	}
 	return e.status == 0 && r.conditional()
+}
+
+func (r *rule) nameMatches(e *evidence) bool {
+	return len(r.Name) == 0 || oneOf(r.Name, e.lowTypes) || oneOf(r.Name, e.lowCodes) || oneOf(r.Name, e.lowWords)
+}
+
+func (r *rule) textMatches(text string) bool {
+	return len(r.Match) == 0 || containsAny(text, r.literals) || (r.match != nil && r.match.MatchString(text))
 }
 
 // quotaMatches falls back to the text: a proxy may quote Google's body in a

@@ -25,11 +25,14 @@ type Signal struct {
 	Type []string `json:"type,omitempty"`
 	Code []string `json:"code,omitempty"`
 	Word []string `json:"word,omitempty"`
+	// Name lists values of any of these three.
+	Name []string `json:"name,omitempty"`
 	// QuotaID lists fragments of Google's quotaId.
 	QuotaID []string `json:"quotaId,omitempty"`
 	// Text lists fragments of the error's text (its codes and types are part
-	// of it); Match lists RE2 patterns; Not lists fragments that must be
-	// absent.
+	// of it); Match lists RE2 patterns, of which those without special
+	// characters cost no more than fragments; Not lists fragments that must
+	// be absent.
 	Text  []string `json:"text,omitempty"`
 	Match []string `json:"match,omitempty"`
 	Not   []string `json:"not,omitempty"`
