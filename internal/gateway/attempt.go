@@ -48,11 +48,11 @@ func (ex *exchange) dial(parent context.Context, c *routing.Candidate, deadline 
 	}
 	d.dog.expect(head, what)
 
-	body := ex.envelope.Body()
+	body := ex.body
 	if c.WireModel != ex.envelope.Model {
-		buf := bodies.get(int64(len(body) + len(c.WireModel)))
-		defer bodies.put(buf)
-		body = ex.envelope.AppendWithModel(buf.AvailableBuffer(), c.WireModel)
+		buf := bodies.get(int64(len(body.Bytes()) + len(c.WireModel)))
+		body = upstream.NewPayload(ex.envelope.AppendWithModel(buf.AvailableBuffer(), c.WireModel), func() { bodies.put(buf) })
+		defer body.Release()
 	}
 	call := &upstream.Call{Endpoint: ex.endpoint, Header: ex.r.Header, Body: body, Stream: ex.envelope.Stream}
 	if ex.r.URL.RawQuery != "" {

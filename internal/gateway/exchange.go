@@ -15,6 +15,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/upstream"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -28,12 +29,13 @@ type exchange struct {
 	r        *http.Request
 	id       string // accept
 
-	live     *snapshot.Live // accept
-	caller   auth.Caller    // authenticate
-	envelope wire.Envelope  // envelope
-	plan     *routing.Plan  // decide
-	attempts []attempt      // execute
-	out      *clientWriter  // execute
+	live     *snapshot.Live    // accept
+	caller   auth.Caller       // authenticate
+	body     *upstream.Payload // envelope
+	envelope wire.Envelope     // envelope
+	plan     *routing.Plan     // decide
+	attempts []attempt         // execute
+	out      *clientWriter     // execute
 }
 
 // attempt is the record of one dial that failed.
@@ -81,11 +83,13 @@ func (ex *exchange) serve() {
 		return
 	}
 	buf := bodies.get(ex.r.ContentLength)
-	defer bodies.put(buf)
 	if err := readBody(buf, ex.r, g.opt.MaxBodyBytes); err != nil {
+		bodies.put(buf)
 		ex.refuseBody(err)
 		return
 	}
+	ex.body = upstream.NewPayload(buf.Bytes(), func() { bodies.put(buf) })
+	defer ex.body.Release()
 	if err := wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true); err != nil {
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: err.Error()})
 		return
@@ -140,7 +144,7 @@ func (ex *exchange) refuse(rf refusal) {
 	if !rf.retry {
 		h["X-Should-Retry"] = []string{"false"}
 	}
-	if ex.r.ProtoMajor == 1 && ex.r.ContentLength != 0 && (rf.status == 401 || rf.status == 413 || rf.status == 429 || rf.status == 503) && ex.envelope.Body() == nil {
+	if ex.r.ProtoMajor == 1 && ex.r.ContentLength != 0 && (rf.status == 401 || rf.status == 413 || rf.status == 429 || rf.status == 503) && ex.body == nil {
 		h["Connection"] = []string{"close"} // the rest of the body is not worth reading
 	}
 	ex.routingHeaders(h, nil)

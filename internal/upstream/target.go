@@ -142,9 +142,8 @@ type Call struct {
 	// Header and Query are the client's.
 	Header http.Header
 	Query  url.Values
-	// Body is what the provider receives. It must not change until the
-	// answer's body is closed.
-	Body   []byte
+	// Body is what the provider receives.
+	Body   *Payload
 	Stream bool
 }
 
@@ -163,12 +162,11 @@ func (t *Target) Send(ctx context.Context, c *Call) (*http.Response, error) {
 		withQuery.RawQuery = q
 		u = &withQuery
 	}
-	body := c.Body
 	req := (&http.Request{
 		Method: c.Endpoint.Method, URL: u, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: t.header(c), ContentLength: int64(len(body)),
-		Body:    io.NopCloser(bytes.NewReader(body)),
-		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+		Header: t.header(c), ContentLength: int64(len(c.Body.b)),
+		Body:    c.Body.open(),
+		GetBody: func() (io.ReadCloser, error) { return c.Body.open(), nil }, // for a kept connection that had died
 	}).WithContext(ctx)
 	resp, err := t.transport.RoundTrip(req)
 	if err != nil {
