@@ -26,7 +26,7 @@ func New() *wire.Format {
 		},
 		Known: wire.NewNames("model", "messages", "max_tokens", "system", "stream", "stop_sequences", "temperature", "top_p", "top_k",
 			"tools", "tool_choice", "thinking", "output_config", "output_format", "metadata", "service_tier", "cache_control", "container",
-			"inference_geo", "mcp_servers", "context_management", "fallbacks", "speed", "safeguards", "tags"),
+			"inference_geo", "mcp_servers", "context_management", "fallbacks", "fallback_credit_token", "speed", "diagnostics", "safeguards", "tags"),
 		KeepAlive:         []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
 		NewStream:         func(*wire.Envelope) wire.StreamReader { return &stream{} },
 		IsError:           isError,
@@ -57,10 +57,12 @@ func (s *stream) Complete() bool { return s.complete }
 
 func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	name := ev.Name
-	if len(name) == 0 {
-		if !ev.HasData {
-			return wire.Preamble // comments
-		}
+	switch {
+	case string(name) == "error":
+		return wire.Failed
+	case !ev.HasData:
+		return wire.Preamble // comments; clients see no event without data
+	case len(name) == 0:
 		name = typeOf(ev.Data)
 	}
 	switch string(name) {

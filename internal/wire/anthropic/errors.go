@@ -18,7 +18,7 @@ func errorType(e *wire.Error) string {
 	case 413:
 		return "request_too_large"
 	case 429:
-		if e.Code == "upstream_quota" {
+		if e.Code == "upstream_quota" || e.Code == "budget_exceeded" {
 			return "billing_error"
 		}
 		return "rate_limit_error"

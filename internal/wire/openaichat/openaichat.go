@@ -32,11 +32,14 @@ func New() *wire.Format {
 }
 
 // isError: an answer has no "error", or a null one. Some vendors answer 200
-// with an error object.
+// with an error object; vLLM's is flat and says so in "object".
 func isError(body []byte) (isErr, ok bool) {
 	err := wire.Members(body, func(name, value []byte) {
-		if string(name) == "error" && string(value) != "null" {
-			isErr = true
+		switch string(name) {
+		case "object":
+			isErr = isErr || string(value) == `"error"`
+		case "error":
+			isErr = isErr || string(value) != "null"
 		}
 	})
 	return isErr, err == nil
@@ -45,7 +48,7 @@ func isError(body []byte) (isErr, ok bool) {
 // errorType maps a status to the vendor's error type.
 func errorType(e *wire.Error) string {
 	switch {
-	case e.Status == 429 && e.Code == "upstream_quota":
+	case e.Status == 429 && (e.Code == "upstream_quota" || e.Code == "budget_exceeded"):
 		return "insufficient_quota"
 	case e.Status == 429:
 		return "rate_limit_error"

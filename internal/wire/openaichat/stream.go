@@ -3,6 +3,7 @@ package openaichat
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/interlock-gateway/interlock/internal/wire"
@@ -13,7 +14,7 @@ import (
 type stream struct {
 	begun    bool // content has come
 	done     bool
-	finished int
+	finished []int // indices of the choices that are
 	choices  int
 }
 
@@ -27,9 +28,12 @@ func newStream(e *wire.Envelope) wire.StreamReader {
 	return s
 }
 
-func (s *stream) Complete() bool { return s.done || s.finished >= s.choices }
+func (s *stream) Complete() bool { return s.done || len(s.finished) >= s.choices }
 
 func (s *stream) Kind(ev *wire.Event) wire.EventKind {
+	if string(ev.Name) == "error" {
+		return wire.Failed
+	}
 	if !ev.HasData {
 		return wire.Preamble // comments
 	}
@@ -38,10 +42,12 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		s.begun = true
 		return wire.Content
 	}
-	if string(ev.Name) == "error" || hasKey(ev.Data, "error") && failed(ev.Data) {
+	if mentionsError(ev.Data) && failed(ev.Data) {
 		return wire.Failed
 	}
-	s.finished += finishes(ev.Data)
+	if mentionsFinish(ev.Data) {
+		s.finish(ev.Data)
+	}
 	if !s.begun && !hasContent(ev.Data) {
 		return wire.Preamble
 	}
@@ -49,24 +55,37 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	return wire.Content
 }
 
+// mentionsError looks for the word "error" in a chunk without decoding it, as
+// a value or as a key whose value is not null. Inside a text its quotes would
+// be escaped.
+func mentionsError(data []byte) bool {
+	for {
+		_, rest, found := bytes.Cut(data, []byte(`"error"`))
+		if !found {
+			return false
+		}
+		if v, isKey := member(rest); !isKey || !bytes.HasPrefix(v, []byte("null")) {
+			return true
+		}
+		data = rest
+	}
+}
+
 // failed looks whether an "error" that stands somewhere in a chunk is the
 // chunk's own: at the top, or a choice's (OpenRouter).
 func failed(data []byte) bool {
+	if isErr, ok := isError(data); isErr && ok {
+		return true
+	}
 	var c struct {
-		Error   json.RawMessage `json:"error"`
 		Choices []struct {
 			Error        json.RawMessage `json:"error"`
 			FinishReason string          `json:"finish_reason"`
 		} `json:"choices"`
 	}
-	if json.Unmarshal(data, &c) != nil {
-		return false
-	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return true
-	}
+	_ = json.Unmarshal(data, &c) // what has the expected type is read all the same
 	for _, ch := range c.Choices {
-		if ch.FinishReason == "error" && len(ch.Error) > 0 && string(ch.Error) != "null" {
+		if ch.FinishReason == "error" || len(ch.Error) > 0 && string(ch.Error) != "null" {
 			return true
 		}
 	}
@@ -80,14 +99,14 @@ func hasContent(data []byte) bool {
 	var c struct {
 		Choices []struct {
 			Delta        map[string]json.RawMessage `json:"delta"`
-			FinishReason *string                    `json:"finish_reason"`
+			FinishReason string                     `json:"finish_reason"`
 		} `json:"choices"`
 	}
 	if json.Unmarshal(data, &c) != nil {
 		return true // not ours to judge; it goes through as it is
 	}
 	for _, ch := range c.Choices {
-		if ch.FinishReason != nil {
+		if ch.FinishReason != "" {
 			return true
 		}
 		for name, v := range ch.Delta {
@@ -104,35 +123,43 @@ func hasContent(data []byte) bool {
 	return false
 }
 
-// finishes counts the choices that the chunk finishes. It looks for the key
-// and a quote after it without decoding: inside a JSON string the quotes of
-// the key would be escaped.
-func finishes(data []byte) int {
-	n := 0
+// mentionsFinish looks for a finish_reason that is a text, without decoding
+// the chunk. Some vendors write an empty one where others write null.
+func mentionsFinish(data []byte) bool {
 	for {
-		i := bytes.Index(data, []byte(`"finish_reason"`))
-		if i < 0 {
-			return n
+		_, rest, found := bytes.Cut(data, []byte(`"finish_reason"`))
+		if !found {
+			return false
 		}
-		data = data[i+len(`"finish_reason"`):]
-		if v, ok := bytes.CutPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte{':'}); ok {
-			if bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte{'"'}) {
-				n++
-			}
+		v, isKey := member(rest)
+		if isKey && bytes.HasPrefix(v, []byte{'"'}) && !bytes.HasPrefix(v, []byte(`""`)) {
+			return true
+		}
+		data = rest
+	}
+}
+
+// finish notes which choices the chunk finishes.
+func (s *stream) finish(data []byte) {
+	var c struct {
+		Choices []struct {
+			Index        int    `json:"index"`
+			FinishReason string `json:"finish_reason"`
+		} `json:"choices"`
+	}
+	_ = json.Unmarshal(data, &c) // what has the expected type is read all the same
+	for _, ch := range c.Choices {
+		if ch.FinishReason != "" && !slices.Contains(s.finished, ch.Index) {
+			s.finished = append(s.finished, ch.Index)
 		}
 	}
 }
 
-// hasKey tells whether a key of that name stands anywhere in the chunk, with
-// a value that is not null.
-func hasKey(data []byte, name string) bool {
-	i := bytes.Index(data, []byte(`"`+name+`"`))
-	if i < 0 {
-		return false
-	}
-	rest := bytes.TrimLeft(data[i+len(name)+2:], " \t\r\n")
-	if v, ok := bytes.CutPrefix(rest, []byte{':'}); ok && !bytes.HasPrefix(bytes.TrimLeft(v, " \t\r\n"), []byte("null")) {
-		return true
-	}
-	return hasKey(rest, name)
+// member returns what follows the colon behind a key, and whether there is
+// one: without it the quoted word was a value.
+func member(rest []byte) (value []byte, isKey bool) {
+	v, isKey := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte{':'})
+	return bytes.TrimLeft(v, space), isKey
 }
+
+const space = " \t\r\n"
