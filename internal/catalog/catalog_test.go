@@ -10,29 +10,29 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 )
 
-func mustLoad(t testing.TB) *Catalog {
-	t.Helper()
+func mustLoad(tb testing.TB) *Catalog {
+	tb.Helper()
 	c, err := Load()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
 
-func vendor(t testing.TB, c *Catalog, id string) *Vendor {
-	t.Helper()
+func vendor(tb testing.TB, c *Catalog, id string) *Vendor {
+	tb.Helper()
 	v, ok := c.Vendor(id)
 	if !ok {
-		t.Fatalf("no vendor %s", id)
+		tb.Fatalf("no vendor %s", id)
 	}
 	return v
 }
 
-func generic(t testing.TB, c *Catalog) *Vendor {
-	t.Helper()
+func generic(tb testing.TB, c *Catalog) *Vendor {
+	tb.Helper()
 	v, err := c.ForProvider("openai-compatible", "")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }
@@ -41,7 +41,7 @@ func TestForProvider_RT_IMPL_default_patterns(t *testing.T) {
 	claude := []string{"claude-*", "anthropic*", "*.anthropic.*", "anthropic/*"}
 	gpt := []string{"gpt-*", "o1-*", "o3-*", "o4-*", "chatgpt-*", "openai/*", "o1", "o3", "o4"}
 	gemini := []string{"gemini-*", "google/*"}
-	any := []string{"*"}
+	anything := []string{"*"}
 	for _, row := range []struct {
 		typ, vendor string
 		format      llm.Format
@@ -57,14 +57,14 @@ func TestForProvider_RT_IMPL_default_patterns(t *testing.T) {
 		{"openai", "", "", "openai", gpt},
 		{"chatgpt", "", "", "openai", gpt},
 		{"gemini", "", "", "google", gemini},
-		{"azure-openai", "", llm.OpenAIChat, "", any},
-		{"azure-foundry", "", llm.OpenAIChat, "", any},
-		{"openai-compatible", "", "", "", any},
-		{"github-copilot", "", "", "", any},
+		{"azure-openai", "", llm.OpenAIChat, "", anything},
+		{"azure-foundry", "", llm.OpenAIChat, "", anything},
+		{"openai-compatible", "", "", "", anything},
+		{"github-copilot", "", "", "", anything},
 		{"openai-compatible", "deepseek", "", "deepseek", []string{"deepseek-*"}},
 		{"openai-compatible", "zai", "", "zai", []string{"glm-*", "chatglm*", "codegeex*"}},
 		{"openai-compatible", "kimi", "", "moonshot", []string{"kimi-*", "moonshot-*"}},
-		{"openai-compatible", "groq", "", "", any},
+		{"openai-compatible", "groq", "", "", anything},
 		// A vendor that names another family, and one that names none.
 		{"anthropic", "deepseek", "", "deepseek", []string{"deepseek-*"}},
 		{"anthropic", "litellm", llm.AnthropicMessages, "anthropic", claude},

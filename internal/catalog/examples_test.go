@@ -8,20 +8,20 @@ import (
 )
 
 // all lists every file's entry, the generic one too.
-func all(t testing.TB, c *Catalog) []*Vendor {
-	t.Helper()
-	list := []*Vendor{generic(t, c)}
+func all(tb testing.TB, c *Catalog) []*Vendor {
+	tb.Helper()
+	list := []*Vendor{generic(tb, c)}
 	for _, id := range c.IDs() {
-		list = append(list, vendor(t, c, id))
+		list = append(list, vendor(tb, c, id))
 	}
 	return list
 }
 
-func examplesOf(t testing.TB, v *Vendor) []Example {
-	t.Helper()
+func examplesOf(tb testing.TB, v *Vendor) []Example {
+	tb.Helper()
 	list, err := v.Examples()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return list
 }

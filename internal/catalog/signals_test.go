@@ -27,17 +27,17 @@ type specSignal struct {
 	RetryAfter    *failure.Duration `json:"retryAfter"`
 }
 
-func specSignals(t testing.TB) []specSignal {
-	t.Helper()
+func specSignals(tb testing.TB) []specSignal {
+	tb.Helper()
 	b, err := os.ReadFile("testdata/signals.jsonl")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var list []specSignal
 	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
 		var s specSignal
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
-			t.Fatalf("%v in %s", err, lines.Bytes())
+			tb.Fatalf("%v in %s", err, lines.Bytes())
 		}
 		list = append(list, s)
 	}

@@ -103,7 +103,7 @@ func TestBody_public_code(t *testing.T) {
 	}
 }
 
-func TestHeader_the_canonical_name_goes_first(t *testing.T) {
+func TestHeader_two_spellings_of_a_name(t *testing.T) {
 	c := mustCompile(t, nil, Generic{})
 	for range 20 {
 		a := &Answer{Status: 429, Header: map[string][]string{"Retry-After": {"5"}, "retry-after": {"9"}, "RETRY-AFTER": nil}, Now: noon}

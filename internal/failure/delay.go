@@ -27,6 +27,7 @@ func (e *evidence) retryAfter(c Category, r *reset) (time.Duration, bool) {
 		d, ok = e.findReset(c, r)
 	case ServerError, Timeout:
 		d, ok = e.retryAfterHeader(true)
+	default: // waiting does not help
 	}
 	return min(d, MaxRetryAfter), ok
 }

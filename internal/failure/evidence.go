@@ -1,7 +1,6 @@
 package failure
 
 import (
-	"net/textproto"
 	"strconv"
 	"strings"
 	"time"
@@ -37,18 +36,17 @@ func (c *Classifier) evidence(a *Answer) *evidence {
 	return e
 }
 
-// lowerHeader maps lower-case names to the first value.
+// lowerHeader maps lower-case names to the first value. Of two spellings of a
+// name, which net/http never makes, the first in byte order counts.
 func lowerHeader(h map[string][]string) map[string]string {
 	m := make(map[string]string, len(h))
+	spelling := make(map[string]string, len(h))
 	for name, values := range h {
-		if len(values) == 0 {
+		low := strings.ToLower(name)
+		if was, taken := spelling[low]; len(values) == 0 || (taken && was < name) {
 			continue
 		}
-		low := strings.ToLower(name)
-		if _, taken := m[low]; taken && name != textproto.CanonicalMIMEHeaderKey(name) {
-			continue // the canonical spelling goes first
-		}
-		m[low] = strings.TrimSpace(values[0])
+		spelling[low], m[low] = name, strings.TrimSpace(values[0])
 	}
 	return m
 }

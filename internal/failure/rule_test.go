@@ -134,6 +134,9 @@ func TestCompile_refuses(t *testing.T) {
 	if _, err := Compile(good, Generic{Signals: good}); err == nil {
 		t.Error("the same id twice")
 	}
+	if _, err := Compile(nil, Generic{Signals: []Signal{{ID: "g"}}}); err == nil {
+		t.Error("a bad generic row")
+	}
 	for name, status := range map[string]int{"x": 200, "X": 400} {
 		if _, err := Compile(nil, Generic{StatusOf: map[string]int{name: status}}); err == nil {
 			t.Errorf("statusOf %s: %d", name, status)

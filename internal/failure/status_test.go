@@ -8,11 +8,11 @@ import (
 
 var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
-func mustCompile(t testing.TB, vendor []Signal, generic Generic) *Classifier {
-	t.Helper()
+func mustCompile(tb testing.TB, vendor []Signal, generic Generic) *Classifier {
+	tb.Helper()
 	c, err := Compile(vendor, generic)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -43,12 +43,9 @@ func fromText(text string) (time.Duration, bool) {
 	}
 	var total time.Duration
 	for _, part := range span.FindAllStringSubmatch(found[1], -1) {
-		d, days := goUnit(part[2])
-		one, ok := number(part[1], d)
-		if !ok {
-			return 0, false
-		}
-		if days > 0 && one > 0 {
+		unit, days := goUnit(part[2])
+		one, _ := number(part[1], unit)
+		if days > 0 {
 			one = min(one, MaxRetryAfter) * 24 * time.Duration(days)
 		}
 		total = min(total+min(one, MaxRetryAfter), MaxRetryAfter)
