@@ -136,7 +136,7 @@ func checkListen(addr string) error {
 	if host == "" {
 		return nil
 	}
-	if _, err := netip.ParseAddr(host); err != nil && !hostName.MatchString(host) {
+	if _, err := netip.ParseAddr(host); err != nil && (addr[0] == '[' || !hostName.MatchString(host)) {
 		return fmt.Errorf("expected a host name or an IP address before the port, found %q", shortened(host))
 	}
 	return nil

@@ -49,10 +49,14 @@ func parse(s *source, src []byte) ([]*Doc, resource.Problems) {
 	if bad != nil {
 		return nil, resource.Problems{*bad}
 	}
+	// The library miscounts lines after a comment that ends in \r\n.
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	src = bytes.ReplaceAll(src, []byte("\r"), []byte("\n"))
 	tokens, err := tokenize(string(src))
 	if err != nil {
 		return nil, resource.Problems{s.problem(1, 1, "this can't be read as YAML")}
 	}
+	tokens = joinPlain(tokens)
 	if ps := s.checkTokens(tokens); len(ps) > 0 {
 		return nil, ps
 	}

@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
@@ -33,6 +34,46 @@ func (s *source) checkTokens(tokens token.Tokens) resource.Problems {
 		ps = append(ps, s.problem(tk.Position.Line, tk.Position.Column, "%s", say))
 	}
 	return ps
+}
+
+// joinPlain puts texts such as env:NAME together again that the library takes
+// apart in { … } and [ … ]: a colon without a space after it is a part of the
+// text, unless the text before it is quoted.
+func joinPlain(tokens token.Tokens) token.Tokens {
+	out := make(token.Tokens, 0, len(tokens))
+	flow := 0
+	for i := 0; i < len(tokens); i++ {
+		tk := tokens[i]
+		switch tk.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			flow++
+		case token.SequenceEndType, token.MappingEndType:
+			flow--
+		case token.MappingValueType:
+			if flow > 0 && len(out) > 0 && i+1 < len(tokens) && touching(out[len(out)-1], tk, tokens[i+1]) {
+				before, after := out[len(out)-1], tokens[i+1]
+				out = out[:len(out)-1]
+				out.Add(token.String(before.Value+":"+after.Value, before.Origin+":"+after.Origin, before.Position))
+				i++
+				continue
+			}
+		}
+		out.Add(tk)
+	}
+	return out
+}
+
+// touching tells a plain text, a colon and a plain text without spaces between
+// them.
+func touching(before, colon, after *token.Token) bool {
+	return isPlainToken(before) && isPlainToken(after) &&
+		before.Position.Line == colon.Position.Line && colon.Position.Line == after.Position.Line &&
+		before.Position.Column+utf8.RuneCountInString(before.Value) == colon.Position.Column &&
+		colon.Position.Column+1 == after.Position.Column
+}
+
+func isPlainToken(tk *token.Token) bool {
+	return isScalarToken(tk) && tk.Type != token.SingleQuoteType && tk.Type != token.DoubleQuoteType
 }
 
 // refusal says why a token is refused; empty if it is not.
@@ -72,7 +113,7 @@ func following(tokens token.Tokens, i int, sign string) string {
 
 // shape follows how deep and how large a document is.
 type shape struct {
-	flow    int // open brackets and braces
+	flow    []token.Type // the brackets and braces that are open
 	line    int
 	entries int // "- " on this line
 	blocks  []block
@@ -89,21 +130,34 @@ func (h *shape) next(tokens token.Tokens, i int) string {
 	}
 	switch tk.Type {
 	case token.SequenceStartType, token.MappingStartType:
-		h.flow++
-	case token.SequenceEndType, token.MappingEndType:
-		h.flow = max(0, h.flow-1)
+		h.flow = append(h.flow, tk.Type)
+	case token.SequenceEndType:
+		return h.close(token.SequenceStartType, "]")
+	case token.MappingEndType:
+		return h.close(token.MappingStartType, "}")
 	case token.SequenceEntryType:
 		h.entries++
 	case token.DocumentHeaderType, token.DocumentEndType:
-		h.blocks = nil
+		h.blocks, h.flow = nil, nil // an open bracket is the parser's to report
 	case token.MappingValueType:
-		if h.flow == 0 && i > 0 && h.key(tokens[i-1].Position.Column) > maxBlockKeys {
+		if len(h.flow) == 0 && i > 0 && h.key(tokens[i-1].Position.Column) > maxBlockKeys {
 			return "this mapping has more than " + strconv.Itoa(maxBlockKeys) + " keys"
 		}
 	}
-	if h.flow+h.entries > maxNesting {
+	if len(h.flow)+h.entries > maxNesting {
 		return "lists and mappings are nested too deep; at most " + strconv.Itoa(maxNesting) + " levels are allowed"
 	}
+	return ""
+}
+
+// close takes the end of a list or mapping. The library overlooks one that
+// closes nothing.
+func (h *shape) close(open token.Type, sign string) string {
+	last := len(h.flow) - 1
+	if last < 0 || h.flow[last] != open {
+		return "there is a " + sign + " here that closes nothing; remove it, or put a text in quotes"
+	}
+	h.flow = h.flow[:last]
 	return ""
 }
 
@@ -124,14 +178,21 @@ func (h *shape) key(column int) int {
 func countTokens(tokens token.Tokens) int {
 	n := 0
 	for _, tk := range tokens {
-		switch tk.Type {
-		case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType,
-			token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType, token.FloatType,
-			token.InfinityType, token.NanType, token.BoolType, token.NullType:
+		if isScalarToken(tk) {
 			n++
 		}
 	}
 	return n
+}
+
+func isScalarToken(tk *token.Token) bool {
+	switch tk.Type {
+	case token.StringType, token.SingleQuoteType, token.DoubleQuoteType, token.IntegerType,
+		token.BinaryIntegerType, token.OctetIntegerType, token.HexIntegerType, token.FloatType,
+		token.InfinityType, token.NanType, token.BoolType, token.NullType:
+		return true
+	}
+	return false
 }
 
 // countScalars counts the same in what they were parsed to.
