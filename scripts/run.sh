@@ -119,7 +119,7 @@ fi
 
 touch "$logs/built"
 while sleep 1; do
-  changed=$(find cmd internal "$config" -newer "$logs/built" \( -name '*.go' -o -name '*.yaml' \) -print -quit)
+  changed=$(find cmd internal "$config" -newer "$logs/built" \( -name '*.go' -not -name '*_test.go' -o -name '*.yaml' \) -print -quit)
   if [ -n "$changed" ]; then
     touch "$logs/built"
     echo "run: $changed changed, building" >&2

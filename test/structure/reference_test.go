@@ -163,8 +163,7 @@ func (p page) names(t *testing.T, word string) {
 // counts as one field and its own fields.
 func leaves(typ reflect.Type, prefix string) []string {
 	var out []string
-	for i := range typ.NumField() {
-		f := typ.Field(i)
+	for f := range typ.Fields() {
 		ft := f.Type
 		for ft.Kind() == reflect.Pointer {
 			ft = ft.Elem()

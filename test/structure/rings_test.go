@@ -28,6 +28,8 @@ var rings = map[string][]string{
 	"internal/auth":             {"resource", "secret"},
 	"internal/upstream":         {"catalog", "failure", "llm", "resource", "secret"},
 	"internal/upstream/drivers": {"resource", "upstream", "upstream/*"},
+	"internal/store":            {"llm", "resource"},
+	"internal/audit":            {"failure", "llm", "store"},
 	"internal/snapshot":         {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "upstream", "upstream/*"},
 	// ring 3: surfaces
 	"internal/gateway": {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
@@ -49,6 +51,7 @@ var external = map[string][]string{
 	"github.com/goccy/go-yaml":      {"internal/config", "internal/catalog"},
 	"github.com/klauspost/compress": {"internal/gateway", "internal/upstream", "internal/fakellm"},
 	"github.com/spf13/cobra":        {"internal/cli"},
+	"github.com/tidwall/gjson":      {"internal/fakellm"},
 }
 
 // core packages are pure: no clock, no chance, no input or output.

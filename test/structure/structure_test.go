@@ -92,8 +92,8 @@ func TestNothingNamesTheMachineItWasMadeOn(t *testing.T) {
 			continue
 		}
 		for _, w := range words {
-			if i := bytes.Index(b, []byte(w)); i >= 0 {
-				t.Errorf("%s:%d holds %q", f, 1+bytes.Count(b[:i], []byte("\n")), w)
+			if before, _, found := bytes.Cut(b, []byte(w)); found {
+				t.Errorf("%s:%d holds %q", f, 1+bytes.Count(before, []byte("\n")), w)
 			}
 		}
 	}
