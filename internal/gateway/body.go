@@ -53,13 +53,14 @@ func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
 	if r.ContentLength > limit && r.Header.Get("Content-Encoding") == "" {
 		return errTooLarge
 	}
-	src := io.Reader(r.Body)
+	// No encoding makes a body much longer; an endless one may decode to nothing.
+	src := io.Reader(http.MaxBytesReader(nil, r.Body, limit+limit/8+1024))
 	encs := contentEncodings(r.Header)
 	if len(encs) > 2 {
 		return &encodingError{"the request body is encoded more than twice"}
 	}
 	for i := len(encs) - 1; i >= 0; i-- {
-		dec, err := decoder(encs[i], src)
+		dec, err := decoder(encs[i], src, limit)
 		if err != nil {
 			return err
 		}
@@ -67,8 +68,9 @@ func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
 		src = dec
 	}
 	n, err := dst.ReadFrom(io.LimitReader(src, limit+1))
+	var long *http.MaxBytesError
 	switch {
-	case n > limit:
+	case n > limit, errors.As(err, &long), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return errTooLarge
 	case err != nil && len(encs) > 0 && !errors.Is(err, http.ErrBodyReadAfterClose):
 		return &encodingError{fmt.Sprintf("the request body is not valid %s", strings.Join(encs, ", "))}
@@ -88,7 +90,14 @@ func contentEncodings(h http.Header) []string {
 	return out
 }
 
-func decoder(enc string, src io.Reader) (io.ReadCloser, error) {
+// A frame of zstd may ask for a window as large as its content, which is
+// allocated at once.
+const (
+	minWindow = 8 << 20
+	maxWindow = 64 << 20
+)
+
+func decoder(enc string, src io.Reader, limit int64) (io.ReadCloser, error) {
 	switch enc {
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(src)
@@ -97,7 +106,8 @@ func decoder(enc string, src io.Reader) (io.ReadCloser, error) {
 		}
 		return z, nil
 	case "zstd":
-		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(64<<20), zstd.WithDecoderMaxWindow(16<<20))
+		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(uint64(min(max(limit, minWindow), maxWindow))))
 		if err != nil {
 			return nil, &encodingError{"the request body is not valid zstd"}
 		}
