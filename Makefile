@@ -9,8 +9,10 @@ MAKEFLAGS += --no-print-directory
 GO ?= go
 LINTER := bin/golangci-lint
 
-# Packages with benchmarks or fuzz targets, and modules of their own.
-bench-packages = $(shell grep -rl --include='*_test.go' '^func Benchmark' cmd internal bench test 2>/dev/null | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+# Packages with benchmarks or golden files, and modules of their own.
+packages-with = $(shell grep -rl --include='*_test.go' $(1) cmd internal bench test | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
+bench-packages = $(call packages-with,'^func Benchmark')
+golden-packages = $(call packages-with,'flag.Bool."update"')
 nested-modules = $(shell find . -mindepth 2 -name go.mod -not -path './tools/*' -not -path '*/node_modules/*' -printf '%h\n' | sort)
 
 ##@ Use
@@ -90,7 +92,7 @@ generate: ## Rewrite generated files
 
 .PHONY: golden
 golden: ## Rewrite golden files; review the difference as you review code
-	@$(GO) test ./... -run 'Golden|Scenario' -update
+	@$(GO) test $(golden-packages) -update
 
 .PHONY: clean
 clean: ## Remove what was built and the files of `make run`

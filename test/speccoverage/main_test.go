@@ -30,6 +30,7 @@ func TestNamesAreFound(t *testing.T) {
 		{"a function", "a_test.go", "package a\nfunc TestRT_PICK_1_fails_closed(t *T) {}", "RT-PICK-1"},
 		{"a function with capital words", "a_test.go", "package a\nfunc TestRT_PICK_FailsClosed(t *T) {}", "RT-PICK"},
 		{"a function with one capital", "a_test.go", "package a\nfunc TestRT_PICK_A(t *T) {}", "RT-PICK"},
+		{"a word that is a number of another list", "a_test.go", "package a\nfunc TestRQ_3a_R40_bodies(t *T) {}", "RQ-3a"},
 		{"an id behind other words", "a_test.go", "package a\nfunc TestDecide_RT_PICK(t *T) {}", "RT-PICK"},
 		{"a small letter in an id", "a_test.go", "package a\nfunc FuzzRQ_3a_envelope(f *F) {}", "RQ-3a"},
 		{"a subtest", "a_test.go", "package a\nfunc TestX(t *T) { t.Run(\"ER-TIE: two\", nil) }", "ER-TIE"},

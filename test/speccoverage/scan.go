@@ -136,13 +136,14 @@ func (f *findings) text(s, path string, p *page) {
 }
 
 // resolve finds the longest id that at starts with: in RT-PICK-1-A the last
-// segment is a word of the test's name. A rest with a digit is no such word,
-// so RT-PICK-7 is an unknown id rather than RT-PICK. What starts like no id
-// at all gives "".
+// segment is a word of the test's name. A rest that starts with a digit is no
+// such word, so RT-PICK-7 is an unknown id rather than RT-PICK. What starts
+// like no id at all gives "".
 func resolve(at string, p *page) (id string, known bool) {
 	for id = at; ; {
 		if p.known[id] {
-			if strings.ContainsAny(at[len(id):], "0123456789") {
+			rest := strings.TrimPrefix(at[len(id):], "-")
+			if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 				return at, false
 			}
 			return id, true
