@@ -28,10 +28,7 @@ func Decide(s *Snapshot, in *Input) *Plan {
 // specificity a stored route beats an implicit one.
 func (s *Snapshot) pick(p *Plan, model string) *Route {
 	m := strings.ToLower(model)
-	h := s.stored.find(m)
-	if imp := s.implicit.find(m); imp.specificity > h.specificity {
-		h = imp
-	}
+	h := s.find(m)
 	switch len(h.routes) {
 	case 0:
 		p.refuse(s.noRoute(model))
@@ -53,12 +50,24 @@ func (s *Snapshot) pick(p *Plan, model string) *Route {
 	return nil
 }
 
+// find looks a lower-case model up among all patterns.
+func (s *Snapshot) find(m string) hit {
+	h := s.stored.find(m)
+	if imp := s.implicit.find(m); imp.specificity > h.specificity {
+		return imp
+	}
+	return h
+}
+
 // byFamily resolves a tie of implicit routes: if exactly one has the family
 // of the model, it wins.
 func (s *Snapshot) byFamily(tied []int32, model string) *Route {
 	var won *Route
 	for _, i := range tied {
 		r := s.routes[i]
+		if !r.Implicit {
+			continue // stored routes are free of conflicts
+		}
 		if f := r.Members[0].Provider.Family; f != "" && f == familyOf(model) {
 			if won != nil {
 				return nil

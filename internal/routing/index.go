@@ -16,7 +16,34 @@ type index struct {
 // globIndex holds the globs of one kind by their literal.
 type globIndex struct {
 	byLiteral map[string][]int32
-	lengths   []int // byte lengths of the literals in use, longest first
+	lengths   []length // longest first
+}
+
+// length is a byte length of literals in use. starts is a filter of how they
+// start: few places in a model start a literal, and asking the filter costs
+// less than reading the map.
+type length struct {
+	n      int
+	starts [64]uint64
+}
+
+func (l *length) mark(literal string) {
+	h := startHash(literal)
+	l.starts[h/64] |= 1 << (h % 64)
+}
+
+func (l *length) mayHold(literal string) bool {
+	h := startHash(literal)
+	return l.starts[h/64]&(1<<(h%64)) != 0
+}
+
+// startHash mixes the first three bytes into twelve bits.
+func startHash(s string) uint32 {
+	var v uint32
+	for i := range min(3, len(s)) {
+		v = v<<8 | uint32(s[i])
+	}
+	return v * 0x9e3779b1 >> 20
 }
 
 func (x *index) add(p Pattern, route int32) {
@@ -32,10 +59,11 @@ func (x *index) add(p Pattern, route int32) {
 		g.byLiteral = map[string][]int32{}
 	}
 	g.byLiteral[p.literal] = appendNew(g.byLiteral[p.literal], route)
-	if !slices.Contains(g.lengths, len(p.literal)) {
-		g.lengths = append(g.lengths, len(p.literal))
-		slices.SortFunc(g.lengths, func(a, b int) int { return b - a })
+	i, found := slices.BinarySearchFunc(g.lengths, len(p.literal), func(l length, n int) int { return n - l.n })
+	if !found {
+		g.lengths = slices.Insert(g.lengths, i, length{n: len(p.literal)})
 	}
+	g.lengths[i].mark(p.literal)
 }
 
 func appendNew(s []int32, v int32) []int32 {
@@ -60,22 +88,25 @@ func (x *index) find(m string) hit {
 	h := hit{specificity: -1}
 	for k := range x.globs {
 		g := &x.globs[k]
-		for _, n := range g.lengths {
-			if n > len(m) {
+		for i := range g.lengths {
+			l := &g.lengths[i]
+			if l.n > len(m) {
 				continue
 			}
-			if n < h.specificity {
+			if l.n < h.specificity {
 				break // a literal has at most as many characters as bytes
 			}
 			switch patternKind(k) + prefixed {
 			case prefixed:
-				h.take(m[:n], g.byLiteral)
+				h.take(m[:l.n], g.byLiteral)
 			case suffixed:
-				h.take(m[len(m)-n:], g.byLiteral)
+				h.take(m[len(m)-l.n:], g.byLiteral)
 			case contained:
-				for i := 0; i+n <= len(m); i++ {
-					h.take(m[i:i+n], g.byLiteral)
-					if n == 0 {
+				for i := 0; i+l.n <= len(m); i++ {
+					if l.mayHold(m[i : i+l.n]) {
+						h.take(m[i:i+l.n], g.byLiteral)
+					}
+					if l.n == 0 {
 						break
 					}
 				}
@@ -95,10 +126,10 @@ func (h *hit) take(literal string, by map[string][]int32) {
 	case n > h.specificity:
 		*h = hit{n, routes}
 	case n == h.specificity:
-		merged := slices.Clone(h.routes) // never write into the index
 		for _, r := range routes {
-			merged = appendNew(merged, r)
+			if !slices.Contains(h.routes, r) {
+				h.routes = append(slices.Clip(h.routes), r) // never write into the index
+			}
 		}
-		h.routes = merged
 	}
 }

@@ -1,6 +1,10 @@
 package routing
 
-import "github.com/interlock-gateway/interlock/internal/llm"
+import (
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/llm"
+)
 
 // Models lists the model names that a caller can use on an endpoint. It is
 // built on Decide: a name is listed exactly when it would have a candidate on
@@ -8,6 +12,9 @@ import "github.com/interlock-gateway/interlock/internal/llm"
 func Models(s *Snapshot, endpoints []*llm.Endpoint) []string {
 	var out []string
 	for _, name := range s.models {
+		if s.find(strings.ToLower(name)).routes == nil {
+			continue // Decide would only explain at length that no route serves it
+		}
 		for _, e := range endpoints {
 			if Decide(s, &Input{Query: Query{Endpoint: e, Model: name}}).Refusal == nil {
 				out = append(out, name)

@@ -76,10 +76,10 @@ const (
 	// Next dials the candidate after this one.
 	Next Action = iota
 	// Return gives this failure to the client: it would fail the same
-	// everywhere, or only one candidate may be dialled.
+	// everywhere.
 	Return
 	// Exhausted means that the failure asks for another candidate and none
-	// is left.
+	// is left, or the endpoint dials only one.
 	Exhausted
 )
 

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -85,46 +86,62 @@ func (s *Snapshot) noMember(p *Plan, r *Route) *Refusal {
 func (s *Snapshot) closest(model string) (*Route, string) {
 	var route *Route
 	var text string
-	best := 1 << 30
-	m := clip(strings.ToLower(model), 64)
+	best := math.MaxInt
+	d := newDistance(clip(strings.ToLower(model)))
 	for _, r := range s.routes {
 		for _, p := range r.Patterns {
-			if d := distance(m, clip(p.literal, 64)); d < best {
-				best, route, text = d, r, p.text
+			if n := d.to(clip(p.literal)); n < best {
+				best, route, text = n, r, p.text
 			}
 		}
 	}
 	return route, text
 }
 
-// clip bounds the work of a distance; names beyond it are told apart by their
-// start.
-func clip(s string, n int) string {
-	if len(s) > n {
-		return s[:n]
-	}
-	return s
+// maxCompared is how many bytes of a name are compared for a hint; longer ones
+// are told apart by their start.
+const maxCompared = 64
+
+func clip(s string) string { return s[:min(len(s), maxCompared)] }
+
+// distance gives the Levenshtein distance in bytes between one clipped name
+// and others. It is Myers' bit-vector algorithm, which takes a step for each
+// byte of the other name: a client can ask for models that do not exist as
+// often as it likes, and there may be thousands of patterns.
+type distance struct {
+	at [256]uint64 // for each byte, the places where the name has it
+	n  int
 }
 
-// distance is the Levenshtein distance in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+func newDistance(name string) *distance {
+	d := &distance{n: len(name)}
+	for i := range len(name) {
+		d.at[name[i]] |= 1 << i
 	}
-	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diag = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
+	return d
+}
+
+func (d *distance) to(other string) int {
+	if d.n == 0 {
+		return len(other)
+	}
+	// A column of the table, as the places where it goes up and down.
+	up, down, last := ^uint64(0), uint64(0), uint64(1)<<(d.n-1)
+	n := d.n
+	for i := range len(other) {
+		eq := d.at[other[i]]
+		x := (eq&up + up) ^ up | eq
+		rowUp, rowDown := down|^(x|up), up&x
+		if rowUp&last != 0 {
+			n++
 		}
+		if rowDown&last != 0 {
+			n--
+		}
+		rowUp, rowDown = rowUp<<1|1, rowDown<<1
+		up, down = rowDown|^(eq|down|rowUp), rowUp&(eq|down)
 	}
-	return row[len(b)]
+	return n
 }
 
 func familyOf(model string) llm.Family { return llm.FamilyOfModel(model) }
