@@ -49,7 +49,9 @@ type lazyReader struct {
 
 func (l *lazyReader) Read(p []byte) (int, error) {
 	if l.dec == nil && l.err == nil {
-		l.dec, l.err = l.open(l.raw)
+		if l.dec, l.err = l.open(l.raw); l.err != nil {
+			l.dec = nil // an interface that holds a nil pointer would be closed
+		}
 	}
 	if l.err != nil {
 		return 0, l.err
