@@ -35,6 +35,7 @@ type clientWriter struct {
 
 	mu    sync.Mutex
 	state writerState
+	sent  bool      // the status line
 	last  time.Time // of the last write
 	timer *time.Timer
 	err   error // of the first failed write
@@ -82,7 +83,7 @@ func (c *clientWriter) tick() {
 	if c.state == held {
 		c.head(c.w.Header())
 		c.w.WriteHeader(http.StatusOK)
-		c.state = keepAlive
+		c.state, c.sent = keepAlive, true
 	}
 	if c.write(c.ping); c.err != nil {
 		c.broken(c.err)
@@ -102,6 +103,7 @@ func (c *clientWriter) begin(status int, head func(http.Header)) bool {
 	if first {
 		head(c.w.Header())
 		c.w.WriteHeader(status)
+		c.sent = true
 	}
 	if c.state != ended {
 		c.state = content
@@ -140,7 +142,7 @@ func (c *clientWriter) fail(real func(), inStream func() []byte) {
 	defer c.mu.Unlock()
 	switch c.state {
 	case held:
-		c.state = ended
+		c.state, c.sent = ended, true
 		real()
 	case keepAlive, content:
 		c.state = ended
@@ -168,5 +170,5 @@ func (c *clientWriter) stop() {
 func (c *clientWriter) untouched() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state == held
+	return !c.sent
 }
