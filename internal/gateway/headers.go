@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/routing"
 )
@@ -25,12 +27,21 @@ func copyHeaders(dst, src http.Header) {
 			dst[name] = v[:1]
 		}
 	}
-	if s, err := strconv.ParseFloat(src.Get("Retry-After"), 64); err == nil && s >= 0 {
-		dst["Retry-After"] = []string{strconv.Itoa(int(min(s, 59)))}
+	if s, ok := readRetryAfter(src.Get("Retry-After")); ok {
+		dst["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(min(s, 59))))}
 	}
 	if ms, err := strconv.ParseFloat(src.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
 		dst["Retry-After-Ms"] = []string{strconv.Itoa(int(min(ms, 59_000)))}
 	}
+}
+
+// readRetryAfter reads seconds, or a date and time.
+func readRetryAfter(v string) (seconds float64, ok bool) {
+	if t, err := http.ParseTime(v); err == nil {
+		return max(0, time.Until(t).Seconds()), true
+	}
+	s, err := strconv.ParseFloat(v, 64)
+	return s, err == nil && s >= 0
 }
 
 // routingHeaders adds what the decision came to. c is the candidate that
