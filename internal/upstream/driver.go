@@ -36,7 +36,7 @@ type Driver struct {
 func commonForward() []string {
 	return []string{
 		"content-type", "accept", "user-agent", "x-stainless-*", "idempotency-key", "x-request-id",
-		"traceparent", "tracestate", "baggage",
+		"traceparent", "tracestate",
 		"session-id", "thread-id", "session_id", "conversation_id", "x-session-id", "x-session-affinity", "x-client-request-id",
 	}
 }

@@ -197,6 +197,11 @@ func (t *Target) header(c *Call) http.Header {
 			h[k] = v
 		}
 	}
+	for _, line := range c.Header["Connection"] { // what it names is for this hop only
+		for name := range strings.SplitSeq(line, ",") {
+			delete(h, http.CanonicalHeaderKey(strings.TrimSpace(name)))
+		}
+	}
 	if h["Content-Type"] == nil {
 		h["Content-Type"] = []string{"application/json"}
 	}
