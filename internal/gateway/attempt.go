@@ -31,6 +31,10 @@ type dialing struct {
 	target *upstream.Target
 	ctx    context.Context
 	dog    *watchdog
+	// latest is the time after the attempt's start by which content must
+	// come, and why names that limit; 0 is none.
+	latest time.Duration
+	why    *string
 }
 
 // dial makes one attempt. served means that the client has its answer, be it
@@ -63,11 +67,35 @@ func (ex *exchange) dial(parent context.Context, c *routing.Candidate, deadline 
 		return false, d.broken(err)
 	}
 	defer resp.Body.Close()
-	return d.answer(resp, deadline)
+	d.limitContent(deadline)
+	return d.answer(resp)
+}
+
+// limitContent sets the limit of the time to the first content.
+func (d *dialing) limitContent(deadline time.Time) {
+	t := d.target.Timeouts
+	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
+		d.latest, d.why = t.ResponseHeader+t.StreamIdle, &whatContent
+	}
+	if last := deadline.Sub(d.dog.start); !deadline.IsZero() && (d.latest == 0 || last < d.latest) {
+		d.latest, d.why = last, &whatElapsed
+	}
+}
+
+// await sets the next limit: silence, and before content also the time to it.
+func (d *dialing) await(begun bool) {
+	now, due, what := d.dog.elapsed(), time.Duration(0), &whatIdle
+	if idle := d.target.Timeouts.StreamIdle; idle > 0 {
+		due = now + idle
+	}
+	if !begun && d.latest > 0 && (due == 0 || d.latest < due) {
+		due, what = d.latest, d.why
+	}
+	d.dog.until(now, due, what)
 }
 
 // answer sorts an answer: a failure, a stream, or a whole body.
-func (d *dialing) answer(resp *http.Response, deadline time.Time) (bool, attempt) {
+func (d *dialing) answer(resp *http.Response) (bool, attempt) {
 	d.dog.expect(d.target.Timeouts.StreamIdle, &whatIdle)
 	switch {
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
@@ -75,7 +103,7 @@ func (d *dialing) answer(resp *http.Response, deadline time.Time) (bool, attempt
 	case !d.ex.envelope.Stream || !d.ex.endpoint.Stream:
 		return d.whole(resp)
 	case isEventStream(resp.Header):
-		return d.relay(resp, deadline)
+		return d.relay(resp)
 	}
 	return false, d.notAStream(resp)
 }
@@ -179,7 +207,7 @@ func statusOf(c failure.Category) int {
 func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	buf := bodies.get(resp.ContentLength)
 	defer bodies.put(buf)
-	n, err := buf.ReadFrom(io.LimitReader(&watchedReader{resp.Body, d.dog, d.target.Timeouts.StreamIdle}, maxAnswer+1))
+	n, err := buf.ReadFrom(io.LimitReader(&watchedReader{r: resp.Body, d: d}, maxAnswer+1))
 	if err != nil {
 		return false, d.broken(err)
 	}
@@ -205,17 +233,19 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	return true, attempt{}
 }
 
-// watchedReader tells the watchdog of every byte.
+// watchedReader tells the watchdog of every byte. Blanks keep a connection
+// alive and are no content: some vendors send them for as long as they like.
 type watchedReader struct {
-	r    io.Reader
-	dog  *watchdog
-	idle time.Duration
+	r     io.Reader
+	d     *dialing
+	begun bool
 }
 
 func (w *watchedReader) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if n > 0 {
-		w.dog.expect(w.idle, &whatIdle)
+		w.begun = w.begun || len(bytes.TrimLeft(p[:n], " \t\r\n")) > 0
+		w.d.await(w.begun)
 	}
 	return n, err
 }

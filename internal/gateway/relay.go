@@ -29,15 +29,11 @@ type relaying struct {
 	reader  wire.StreamReader
 	holding []byte // preamble that was not sent
 	begun   bool   // content was sent
-	// latest is the time after the attempt's start by which content must
-	// come, and why names that limit; 0 is none.
-	latest time.Duration
-	why    *string
 }
 
 // relay passes a stream through. Whole events only are sent, so that what
 // follows a break, an error event, stands on its own.
-func (d *dialing) relay(resp *http.Response, deadline time.Time) (bool, attempt) {
+func (d *dialing) relay(resp *http.Response) (bool, attempt) {
 	buf, _ := streamBuffers.Get().(*[]byte)
 	r := &relaying{dialing: d, resp: resp, events: wire.NewEventStream(*buf), reader: d.ex.format.NewStream(&d.ex.envelope)}
 	defer func() {
@@ -46,13 +42,6 @@ func (d *dialing) relay(resp *http.Response, deadline time.Time) (bool, attempt)
 			streamBuffers.Put(buf)
 		}
 	}()
-	t := d.target.Timeouts
-	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
-		r.latest, r.why = t.ResponseHeader+t.StreamIdle, &whatContent
-	}
-	if last := deadline.Sub(d.dog.start); !deadline.IsZero() && (r.latest == 0 || last < r.latest) {
-		r.latest, r.why = last, &whatElapsed
-	}
 	r.expect()
 	for {
 		n, err := r.events.Fill(resp.Body)
@@ -68,20 +57,14 @@ func (d *dialing) relay(resp *http.Response, deadline time.Time) (bool, attempt)
 	}
 }
 
-// expect sets the next limit: silence, and before content also the time to it.
+// expect sets the next limit; after the end marker only the connection's end
+// is waited for.
 func (r *relaying) expect() {
 	if r.reader.Complete() {
 		r.dog.expect(grace, &whatAfter)
 		return
 	}
-	now, due, what := r.dog.elapsed(), time.Duration(0), &whatIdle
-	if idle := r.target.Timeouts.StreamIdle; idle > 0 {
-		due = now + idle
-	}
-	if !r.begun && r.latest > 0 && (due == 0 || r.latest < due) {
-		due, what = r.latest, r.why
-	}
-	r.dog.until(now, due, what)
+	r.await(r.begun)
 }
 
 // pass sends the events that are whole, in one write. done means that the
