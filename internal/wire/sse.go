@@ -34,12 +34,12 @@ type Event struct {
 // the unfinished tail. It accepts LF, CRLF and CR line ends, several data
 // lines, comments, a missing event line and a byte order mark.
 type EventStream struct {
-	buf  []byte
-	r, w int // unread bytes are buf[r:w]
-	fill int // where r was after the last Fill
-	line int // start of the line that is not whole yet, from r
-	seen int // where the search for its end goes on, from r
-	max  int // MaxEvent; less in tests
+	buf   []byte
+	r, w  int // unread bytes are buf[r:w]
+	taken int // where r was after the last Fill
+	line  int // start of the line that is not whole yet, from r
+	seen  int // where the search for its end goes on, from r
+	max   int // MaxEvent; less in tests
 
 	begun bool // an event was returned: a byte order mark can't come any more
 }
@@ -60,6 +60,7 @@ func (s *EventStream) Fill(src io.Reader) (int, error) {
 		copy(s.buf, s.buf[s.r:s.w])
 		s.r, s.w = 0, s.w-s.r
 	}
+	s.taken = s.r
 	if len(s.buf)-s.w < readSize/4 {
 		limit := cmp.Or(s.max, MaxEvent)
 		if s.w >= limit {
@@ -69,7 +70,6 @@ func (s *EventStream) Fill(src io.Reader) (int, error) {
 		copy(grown, s.buf[:s.w])
 		s.buf = grown
 	}
-	s.fill = s.r
 	n, err := src.Read(s.buf[s.w:])
 	s.w += n
 	return n, err
@@ -100,7 +100,7 @@ func (s *EventStream) Next() (Event, bool) {
 
 // Taken is the bytes of all events that Next returned since the last Fill, in
 // one piece. It is valid until the next Fill.
-func (s *EventStream) Taken() []byte { return s.buf[s.fill:s.r] }
+func (s *EventStream) Taken() []byte { return s.buf[s.taken:s.r] }
 
 // Rest returns the unfinished tail as an event, for the end of a stream:
 // some servers leave out the last blank line. Raw is empty when there is none.

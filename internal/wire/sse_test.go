@@ -197,6 +197,13 @@ func TestEventStream_refuses_an_event_that_does_not_end(t *testing.T) {
 	const limit = 100_000
 	s := wire.NewEventStream(nil)
 	s.SetMax(limit)
+	// A whole event comes first, so that the unfinished one has to move.
+	if _, err := s.Fill(strings.NewReader("data: 1\n\ndata: ")); err != nil {
+		t.Fatal(err)
+	}
+	if e, ok := s.Next(); !ok || string(s.Taken()) != string(e.Raw) {
+		t.Fatalf("%q", e.Raw)
+	}
 	src := &endless{}
 	for {
 		_, err := s.Fill(src)
@@ -215,6 +222,9 @@ func TestEventStream_refuses_an_event_that_does_not_end(t *testing.T) {
 	}
 	if _, err := s.Fill(src); !errors.Is(err, wire.ErrEventTooLarge) {
 		t.Errorf("it goes on after the refusal: %v", err)
+	}
+	if got := s.Taken(); len(got) != 0 {
+		t.Errorf("after the refusal %d bytes count as taken", len(got))
 	}
 	if wire.MaxEvent != 32<<20 {
 		t.Errorf("MaxEvent is %d; the error text says 32 MiB", wire.MaxEvent)

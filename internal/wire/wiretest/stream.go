@@ -1,6 +1,7 @@
 package wiretest
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -48,8 +49,9 @@ type TB interface {
 func Read(t TB, s *wire.EventStream, r wire.StreamReader, parts ...string) Result {
 	t.Helper()
 	var res Result
+	var raw []byte
 	take := func(ev wire.Event) {
-		res.Raw += string(ev.Raw)
+		raw = append(raw, ev.Raw...)
 		kind := wire.Preamble
 		if r != nil {
 			kind = r.Kind(&ev)
@@ -68,6 +70,7 @@ func Read(t TB, s *wire.EventStream, r wire.StreamReader, parts ...string) Resul
 	src := &partReader{parts: slices.Clone(parts)}
 	for {
 		_, err := s.Fill(src)
+		before := len(raw)
 		for {
 			ev, ok := s.Next()
 			if !ok {
@@ -75,16 +78,20 @@ func Read(t TB, s *wire.EventStream, r wire.StreamReader, parts ...string) Resul
 			}
 			take(ev)
 		}
+		if taken := s.Taken(); !bytes.Equal(taken, raw[before:]) {
+			t.Fatalf("Taken is %q, the events since the last Fill are %q", taken, raw[before:])
+		}
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			t.Fatalf("after %d bytes: %v", len(res.Raw), err)
+			t.Fatalf("after %d bytes: %v", len(raw), err)
 		}
 	}
 	if ev := s.Rest(); len(ev.Raw) > 0 {
 		take(ev)
 	}
+	res.Raw = string(raw)
 	if r != nil {
 		res.Complete = r.Complete()
 	}
