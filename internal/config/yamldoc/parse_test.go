@@ -74,6 +74,13 @@ func TestCF1_Parse_refuses(t *testing.T) {
 		{"deep braces", strings.Repeat("{a: ", 1000), "f:1:257: lists and mappings are nested too deep"},
 		{"deep entries", strings.Repeat("- ", 100_000), "f:1:129: lists and mappings are nested too deep"},
 		{"too many keys", keys(10_001), "f:10001:7: this mapping has more than 10000 keys"},
+		{"a tab in a text", "a: x\ty\n", "f:1:4: there is a tab in or before this text"},
+		{"a tab before a value", "a:\tx\n", "f:1:3: there is a tab in or before this text"},
+		{"an empty entry, whose value would be the next key", "a:\n- x\n-\nb: 1\n", "f:3:1: this list entry is empty"},
+		{"an empty entry before a comment", "a:\n  - # later\n  - x\n", "f:2:3: this list entry is empty"},
+		{"an empty entry at the end", "a:\n  -", "f:2:3: this list entry is empty"},
+		{"a character that the library drops", "!", "f:1:1: "},
+		{"a bracket too many", "a: [b]]\n", "f:1:7: "},
 		{"too much", strings.Repeat("#\n", yamldoc.MaxBytes), "f:1:1: the file has more than 8 MiB; split it"},
 	} {
 		t.Run("CF-1 "+c.name, func(t *testing.T) {
@@ -145,6 +152,7 @@ func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "a: 1\n", "a: [1, {b: c}]\n---\n- x\n", "a: |\n  x\n", "? a\n", "&a *a !a", "a: 'x", "{a: {b: [}]}", "- - - a", "a: \"\\u00e5\"",
 		"---\n---\nx: y\n...\n", "\ta: 1", "a:\r\n  b: 1\r\n", "a: b: c", "a: >-\n  x\n\n y\n", "[a, b: c]", "\"a\": 'b'", "a: 0x1f\nb: 1e3\nc: .inf\n", "{\n", "a: #c\n", "-\n-\n",
+		"\r\r0", "!", "a:\n-\ng:", "\n0\t\t----\t\n", ">-\n 00\n\n 0", "{a: [env:X, b:c:d], 'e':f}", "...0", "{b:}",
 	} {
 		f.Add(s)
 	}

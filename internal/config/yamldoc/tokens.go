@@ -2,6 +2,7 @@ package yamldoc
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -76,6 +77,32 @@ func isPlainToken(tk *token.Token) bool {
 	return isScalarToken(tk) && tk.Type != token.SingleQuoteType && tk.Type != token.DoubleQuoteType
 }
 
+// firstLoss finds the first character of the source, spaces aside, that is in
+// no token; -1 if there is none. The library drops some silently.
+func firstLoss(src string, tokens token.Tokens) int {
+	rest := src
+	for _, tk := range tokens {
+		for _, want := range tk.Origin {
+			if isSpace(want) {
+				continue
+			}
+			rest = strings.TrimLeftFunc(rest, isSpace)
+			got, size := utf8.DecodeRuneInString(rest)
+			if got != want {
+				return len(src) - len(rest)
+			}
+			rest = rest[size:]
+		}
+	}
+	rest = strings.TrimLeftFunc(rest, isSpace)
+	if rest == "" {
+		return -1
+	}
+	return len(src) - len(rest)
+}
+
+func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }
+
 // refusal says why a token is refused; empty if it is not.
 func refusal(tokens token.Tokens, i int) string {
 	tk := tokens[i]
@@ -95,7 +122,29 @@ func refusal(tokens token.Tokens, i int) string {
 	case token.MappingKeyType:
 		return `keys that begin with "? " are not supported; write key: value`
 	}
+	if tk.Type == token.SequenceEntryType && emptyEntry(tokens, i) {
+		return "this list entry is empty; write a value or remove the line"
+	}
+	if isPlainToken(tk) && strings.Contains(strings.TrimRight(tk.Origin, " \t\n"), "\t") {
+		block := i > 0 && (tokens[i-1].Type == token.LiteralType || tokens[i-1].Type == token.FoldedType)
+		if !block {
+			return "there is a tab in or before this text; write spaces, or put the text in quotes"
+		}
+	}
 	return ""
+}
+
+// emptyEntry tells a list entry without a value. The library takes the next
+// key for its value.
+func emptyEntry(tokens token.Tokens, i int) bool {
+	for _, next := range tokens[i+1:] {
+		if next.Type == token.CommentType {
+			continue
+		}
+		return next.Type == token.DocumentHeaderType || next.Type == token.DocumentEndType ||
+			(next.Position.Line > tokens[i].Position.Line && next.Position.Column <= tokens[i].Position.Column)
+	}
+	return true
 }
 
 // following shows an alias or anchor with its name.
