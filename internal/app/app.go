@@ -13,6 +13,8 @@ import (
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/gateway"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
 	"github.com/interlock-gateway/interlock/internal/wire/formats"
@@ -69,7 +71,8 @@ func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
 		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
 	}
 	live, problems := snapshot.Compile(l.Documents, snapshot.Deps{
-		Catalog: vendors, Drivers: drivers.All(), Resolve: l.Secrets.Resolve, Revision: revision,
+		Catalog: vendors, Drivers: drivers.All(), Revision: revision,
+		Resolve: func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) },
 	})
 	if len(problems) > 0 {
 		return nil, problems

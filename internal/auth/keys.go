@@ -36,7 +36,11 @@ type KeysBuilder struct{ byHash map[[sha256.Size]byte]*Key }
 // Add puts a key in; it returns the name of the key that has the same secret
 // already, and then changes nothing.
 func (b *KeysBuilder) Add(secret string, k *Key) (taken string) {
-	h := sha256.Sum256([]byte(secret))
+	return b.AddHash(sha256.Sum256([]byte(secret)), k)
+}
+
+// AddHash is Add for a secret of which only the SHA-256 is known.
+func (b *KeysBuilder) AddHash(h [sha256.Size]byte, k *Key) (taken string) {
 	if other, ok := b.byHash[h]; ok {
 		return other.Name
 	}

@@ -22,6 +22,8 @@ type Key struct {
 	PII                string        `json:"pii,omitempty"`
 	DataHandling       *DataHandling `json:"dataHandling,omitempty"`
 	RateLimits         *RateLimits   `json:"rateLimits,omitempty"`
+	// RotatedFrom is the key that this one replaced; the API sets it.
+	RotatedFrom string `json:"rotatedFrom,omitempty"`
 	// ProviderCredential is for virtual keys only.
 	ProviderCredential *ProviderCredential `json:"providerCredential,omitempty"`
 }

@@ -91,13 +91,12 @@ func textName(c *checker, path, name string) {
 	}
 }
 
-// SecretRefs gives the references to credentials that the key holds.
-func (k *Key) SecretRefs() []SecretRef {
-	refs := []SecretRef{{"secret", k.Secret}}
+func (k *Key) secretFields() []SecretField {
+	fields := []SecretField{{"secret", &k.Secret}}
 	if k.ProviderCredential != nil {
-		refs = append(refs, SecretRef{"providerCredential.apiKey", k.ProviderCredential.APIKey})
+		fields = append(fields, SecretField{"providerCredential.apiKey", &k.ProviderCredential.APIKey})
 	}
-	return refs
+	return fields
 }
 
 func (k *Key) checkSecrets(c *checker) {

@@ -18,7 +18,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "Provider", New: func() Object { return &Provider{} }, ReadOnly: []string{"hasApiKey", "apiKeyLast4", "credentialMode"}},
 		{Name: "Route", New: func() Object { return &Route{} }, ReadOnly: []string{"tag", "grantedBy", "members.credentialMode", "members.health"}},
-		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom"}},
+		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom", "active", "endsAt"}},
 		{Name: "Model", New: func() Object { return &Model{} }},
 		{Name: "Settings", New: func() Object { return &Settings{} }},
 	}
@@ -37,5 +37,5 @@ func FindKind(name string) (Kind, bool) {
 // ReadOnlyFields gives every field of a kind's GET answer that a document may
 // have and that is ignored.
 func (k Kind) ReadOnlyFields() []string {
-	return append([]string{"createdAt", "updatedAt", "version", "warnings"}, k.ReadOnly...)
+	return append([]string{"createdAt", "updatedAt", "version", "warnings", "managedBy", "managedIn"}, k.ReadOnly...)
 }

@@ -19,7 +19,7 @@ func TestNotBuilt_every_field_is_built_or_refused(t *testing.T) {
 			"dataHandling", "timeouts", "headers", "drained", "allowInsecure", "caFile", "proxyUrl", "http2",
 		},
 		"Route": {"description", "modelPatterns", "members", "switchFamilyOnQuota"},
-		"Key":   {"owner", "team", "secret", "expiresAt", "labels", "agent"},
+		"Key":   {"owner", "team", "secret", "expiresAt", "labels", "agent", "rotatedFrom"},
 		"Model": {"modality", "family", "contextWindow", "maxOutputTokens", "prices", "deprecated"},
 		"Settings": {
 			"residencies", "unknownModelStatus",

@@ -102,3 +102,21 @@ type Document struct {
 	// come from a file. An unknown path gives the nearest enclosing place.
 	Locate func(path string) *Position
 }
+
+// RefAt is a field that names another object.
+type RefAt struct {
+	Path string
+	Ref  Ref
+}
+
+// refHolder is an object that names others.
+type refHolder interface{ refs() []RefAt }
+
+// Refs gives the fields of an object that name other objects: what is named
+// is in use and can't be deleted.
+func Refs(o Object) []RefAt {
+	if h, ok := o.(refHolder); ok {
+		return h.refs()
+	}
+	return nil
+}

@@ -116,14 +116,13 @@ func checkProxyHost(u *url.URL) error {
 	return CheckAddr(ip, false)
 }
 
-// SecretRefs gives the references to credentials that the provider holds.
-func (p *Provider) SecretRefs() []SecretRef {
-	refs := []SecretRef{{"apiKey", p.APIKey}}
+func (p *Provider) secretFields() []SecretField {
+	fields := []SecretField{{"apiKey", &p.APIKey}}
 	if p.AWS != nil {
-		refs = append(refs, SecretRef{"aws.secretAccessKey", p.AWS.SecretAccessKey},
-			SecretRef{"aws.sessionToken", p.AWS.SessionToken}, SecretRef{"aws.bearerToken", p.AWS.BearerToken})
+		fields = append(fields, SecretField{"aws.secretAccessKey", &p.AWS.SecretAccessKey},
+			SecretField{"aws.sessionToken", &p.AWS.SessionToken}, SecretField{"aws.bearerToken", &p.AWS.BearerToken})
 	}
-	return refs
+	return fields
 }
 
 func (p *Provider) checkCredential(c *checker) {

@@ -11,28 +11,47 @@ import (
 type SecretRef struct {
 	// Path is the field, relative to the object.
 	Path string
-	// Ref is env:NAME, file:PATH or, where allowed, a literal.
+	// Ref is env:NAME, file:PATH or, where allowed, a literal. In the store a
+	// literal is sealed.
 	Ref string
 }
 
+// SecretField is a field that holds a secret reference.
+type SecretField struct {
+	Path  string
+	Value *string
+}
+
 // secretHolder is an object with secret references.
-type secretHolder interface{ SecretRefs() []SecretRef }
+type secretHolder interface{ secretFields() []SecretField }
+
+// SecretFields gives the fields of an object that hold secret references, the
+// empty ones too.
+func SecretFields(o Object) []SecretField {
+	if h, ok := o.(secretHolder); ok {
+		return h.secretFields()
+	}
+	return nil
+}
 
 // SecretRefs gives the secret references that an object holds, without the
 // empty ones.
 func SecretRefs(o Object) []SecretRef {
-	h, ok := o.(secretHolder)
-	if !ok {
-		return nil
-	}
 	var out []SecretRef
-	for _, r := range h.SecretRefs() {
-		if r.Ref != "" {
-			out = append(out, r)
+	for _, f := range SecretFields(o) {
+		if *f.Value != "" {
+			out = append(out, SecretRef{f.Path, *f.Value})
 		}
 	}
 	return out
 }
+
+// SealedPrefix begins a secret that the store keeps encrypted.
+const SealedPrefix = "sealed:"
+
+// IsSealedSecret tells whether a reference is a sealed literal. Nobody but the
+// store may write one.
+func IsSealedSecret(ref string) bool { return strings.HasPrefix(ref, SealedPrefix) }
 
 // envName is what names of environment variables look like.
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -40,6 +59,9 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // CheckSecretRef tells what is wrong with the form of a secret reference. Its
 // messages never repeat the text: it may be the secret.
 func CheckSecretRef(ref string) error {
+	if IsSealedSecret(ref) {
+		return nil
+	}
 	if name, ok := strings.CutPrefix(ref, "env:"); ok {
 		if !envName.MatchString(name) {
 			return errors.New("env: must be followed by the name of an environment variable (letters, digits and _), such as env:PROVIDER_KEY")
@@ -65,9 +87,10 @@ func CheckSecretRef(ref string) error {
 	return CheckSecretText(ref)
 }
 
-// IsLiteralSecret tells a secret that is written out, not referred to.
+// IsLiteralSecret tells a secret that is written out, not referred to or
+// sealed.
 func IsLiteralSecret(ref string) bool {
-	return ref != "" && !strings.HasPrefix(ref, "env:") && !strings.HasPrefix(ref, "file:")
+	return ref != "" && !IsSealedSecret(ref) && !strings.HasPrefix(ref, "env:") && !strings.HasPrefix(ref, "file:")
 }
 
 // CheckSecretText tells what is wrong with the text of a key or token that

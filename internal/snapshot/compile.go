@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/catalog"
@@ -17,11 +18,26 @@ import (
 type Deps struct {
 	Catalog *catalog.Catalog
 	Drivers []*upstream.Driver
-	// Resolve turns a secret reference into its value.
-	Resolve  func(ref string) (secret.String, error)
+	// Resolve turns a secret reference of an object into its value.
+	Resolve  Resolve
 	Revision uint64
+	// Keys are secrets that are not in the documents.
+	Keys []KeySecret
 	// ReadFile reads CA files; nil is os.ReadFile.
 	ReadFile func(string) ([]byte, error)
+}
+
+// Resolve turns a secret reference of an object into its value.
+type Resolve func(o resource.Object, ref string) (secret.String, error)
+
+// KeySecret is a secret of a key by its hash.
+type KeySecret struct {
+	// Hash is SHA-256 of the secret.
+	Hash [32]byte
+	// Key is the name of the key.
+	Key string
+	// Ends is when the secret stops working; zero is never.
+	Ends time.Time
 }
 
 // compiler carries one compilation.
@@ -143,12 +159,20 @@ func (c *compiler) models() {
 
 func (c *compiler) keys() {
 	var b auth.KeysBuilder
+	issued := map[string][]KeySecret{}
+	for _, k := range c.Keys {
+		issued[k.Key] = append(issued[k.Key], k)
+	}
 	each(c, func(doc resource.Document, k *resource.Key) {
-		if k.Secret == "" {
-			c.problem(doc, "invalid", "secret", "the key has no secret; keys without one are made through the API, which is not part of this version yet")
-			return
+		for _, s := range issued[k.Name] {
+			if k.IsEnabled() {
+				b.AddHash(s.Hash, c.key(k, s.Ends))
+			}
 		}
-		s, err := c.Resolve(k.Secret)
+		if k.Secret == "" {
+			return // it has issued secrets, or admits nobody
+		}
+		s, err := c.Resolve(k, k.Secret)
 		if err != nil {
 			c.problem(doc, "secret", "secret", "%v", err)
 			return
@@ -160,11 +184,7 @@ func (c *compiler) keys() {
 		if !k.IsEnabled() {
 			return
 		}
-		key := &auth.Key{Name: k.Name, Type: k.Type}
-		if k.ExpiresAt != nil {
-			key.Expires = *k.ExpiresAt
-		}
-		if taken := b.Add(s.Reveal(), key); taken != "" {
+		if taken := b.Add(s.Reveal(), c.key(k, time.Time{})); taken != "" {
 			c.report(doc, resource.Problem{
 				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
 				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
@@ -172,4 +192,14 @@ func (c *compiler) keys() {
 		}
 	})
 	c.live.Keys = b.Build()
+}
+
+// key is the run-time form of a key whose secret ends at a time, if that is
+// not zero.
+func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
+	out := &auth.Key{Name: k.Name, Type: k.Type, Expires: ends}
+	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
+		out.Expires = *k.ExpiresAt
+	}
+	return out
 }

@@ -33,7 +33,7 @@ func (c *compiler) compileProviders() {
 }
 
 func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upstream.Driver, v *catalog.Vendor) {
-	key, err := c.Resolve(p.APIKey)
+	key, err := c.Resolve(p, p.APIKey)
 	if err != nil {
 		c.problem(doc, "secret", "apiKey", "%v", err)
 		return

@@ -1,0 +1,240 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Errors of a spool.
+var (
+	// ErrFull: more waits to be imported than SpoolOptions.MaxPending.
+	ErrFull = errors.New("the audit spool is full")
+	// ErrClosed: the spool was closed.
+	ErrClosed = errors.New("the audit spool is closed")
+)
+
+// SpoolOptions configure a Spool.
+type SpoolOptions struct {
+	// Dir is the spool's folder; it is created.
+	Dir string
+	// Fsync makes every record survive a power loss. A killed process loses
+	// nothing either way.
+	Fsync bool
+	// SegmentBytes is the size at which a new file is begun; default 64 MiB.
+	SegmentBytes int64
+	// MaxPending bounds what waits to be imported, in bytes; default 1 GiB.
+	MaxPending int64
+}
+
+// Spool is an append-only log in files that are called segments. Any number
+// of goroutines append at once; each record is one write(2) in append mode,
+// which the kernel keeps apart, so no lock is shared.
+type Spool struct {
+	opt     SpoolOptions
+	id      string
+	active  atomic.Pointer[segment]
+	pending atomic.Int64 // bytes that wait to be imported
+	mu      sync.Mutex   // guards rotation, closed and running
+	closed  bool
+	running map[int64]*segment // segments of this process, until they are removed
+}
+
+// segment is one file that this process writes.
+type segment struct {
+	n    int64
+	f    *os.File
+	size atomic.Int64
+	// users counts running appends, plus one while the segment is active. At
+	// zero the file is whole and closed.
+	users atomic.Int64
+	whole chan struct{}
+}
+
+// OpenSpool opens the spool and begins a new segment: what an earlier process
+// left behind is whole by definition, and imported first.
+func OpenSpool(o SpoolOptions) (*Spool, error) {
+	if o.SegmentBytes == 0 {
+		o.SegmentBytes = 64 << 20
+	}
+	if o.MaxPending == 0 {
+		o.MaxPending = 1 << 30
+	}
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the audit spool: %w", err)
+	}
+	s := &Spool{opt: o, running: map[int64]*segment{}}
+	var err error
+	if s.id, err = spoolID(filepath.Join(o.Dir, "id")); err != nil {
+		return nil, fmt.Errorf("open the audit spool: %w", err)
+	}
+	previous, err := segments(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("open the audit spool: %w", err)
+	}
+	next := int64(1)
+	for _, n := range previous {
+		if info, err := os.Stat(s.path(n)); err == nil {
+			s.pending.Add(info.Size())
+		}
+		next = n + 1
+	}
+	seg, err := s.create(next)
+	if err != nil {
+		return nil, err
+	}
+	s.active.Store(seg)
+	return s, nil
+}
+
+// ID tells this spool from those of other replicas and earlier installations.
+func (s *Spool) ID() string { return s.id }
+
+func (s *Spool) path(n int64) string {
+	return filepath.Join(s.opt.Dir, fmt.Sprintf("%012d.log", n))
+}
+
+// segments lists the segment numbers in a folder, in order.
+func segments(dir string) ([]int64, error) {
+	entries, err := os.ReadDir(dir) // sorted by name, which is by number
+	if err != nil {
+		return nil, err
+	}
+	var out []int64
+	for _, e := range entries {
+		base, ok := strings.CutSuffix(e.Name(), ".log")
+		if n, err := strconv.ParseInt(base, 10, 64); ok && err == nil {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
+// create begins a segment; the mutex is held, or nobody else knows s yet.
+func (s *Spool) create(n int64) (*segment, error) {
+	f, err := os.OpenFile(s.path(n), os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("begin an audit spool segment: %w", err)
+	}
+	seg := &segment{n: n, f: f, whole: make(chan struct{})}
+	seg.users.Store(1)
+	s.running[n] = seg
+	return seg, nil
+}
+
+// lines are the buffers of Append.
+var lines = sync.Pool{New: func() any { b := make([]byte, 0, 2048); return &b }}
+
+// crcTable is Castagnoli's: processors compute it.
+var crcTable = crc32.MakeTable(crc32.Castagnoli)
+
+const (
+	crcChars   = 8
+	lineHeader = crcChars + 1 // checksum, space
+)
+
+// Append writes one record. When it returns without an error the record will
+// be imported, even if the process is killed now.
+func (s *Spool) Append(r *Record) error {
+	if s.pending.Load() > s.opt.MaxPending {
+		return ErrFull
+	}
+	buf, _ := lines.Get().(*[]byte)
+	b := append((*buf)[:0], "00000000 "...)
+	b = r.AppendJSON(b)
+	const hex = "0123456789abcdef"
+	sum := crc32.Checksum(b[lineHeader:], crcTable)
+	for i := range crcChars {
+		b[i] = hex[sum>>(28-4*i)&15]
+	}
+	b = append(b, '\n')
+	err := s.write(b)
+	*buf = b
+	if cap(b) <= 64<<10 {
+		lines.Put(buf)
+	}
+	return err
+}
+
+func (s *Spool) write(b []byte) error {
+	seg := s.acquire()
+	if seg == nil {
+		return ErrClosed
+	}
+	n, err := seg.f.Write(b)
+	if err == nil && s.opt.Fsync {
+		err = seg.f.Sync()
+	}
+	size := seg.size.Add(int64(n))
+	s.pending.Add(int64(n))
+	if err != nil || size >= s.opt.SegmentBytes {
+		// After a failed write the file may end in half a record: nothing
+		// may follow it there.
+		if rerr := s.rotate(seg); rerr != nil && err == nil {
+			err = nil // this record is written; the next one finds out
+		}
+	}
+	seg.release()
+	if err != nil {
+		return fmt.Errorf("append to the audit spool: %w", err)
+	}
+	return nil
+}
+
+// acquire takes the active segment; nil when the spool is closed.
+func (s *Spool) acquire() *segment {
+	for {
+		seg := s.active.Load()
+		if seg == nil {
+			return nil
+		}
+		if n := seg.users.Load(); n > 0 && seg.users.CompareAndSwap(n, n+1) {
+			return seg
+		}
+	}
+}
+
+func (g *segment) release() {
+	if g.users.Add(-1) == 0 {
+		_ = g.f.Close() // every record was written, and synced if so wished
+		close(g.whole)
+	}
+}
+
+// rotate begins a new segment unless somebody else did.
+func (s *Spool) rotate(from *segment) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.active.Load() != from {
+		return nil
+	}
+	next, err := s.create(from.n + 1)
+	if err != nil {
+		return err
+	}
+	s.active.Store(next)
+	from.release()
+	return nil
+}
+
+// Close ends the spool; running appends finish.
+func (s *Spool) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	seg := s.active.Swap(nil)
+	seg.release()
+	<-seg.whole
+}
+
+// Pending is how many bytes wait to be imported.
+func (s *Spool) Pending() int64 { return s.pending.Load() }

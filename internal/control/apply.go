@@ -1,0 +1,298 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/store"
+)
+
+// Op is one step of a change: an object to put, or one to delete.
+type Op struct {
+	// Put is the new object; nil deletes Ref.
+	Put resource.Object
+	// Nulls are secret fields that are to be removed; other empty secret
+	// fields keep their stored value.
+	Nulls []string
+	// Ref names the object of a delete.
+	Ref resource.Ref
+	// IfVersion is the version that the object must have; 0 is any.
+	IfVersion int64
+	// Create refuses an object that is there already; Replace one that is
+	// not.
+	Create, Replace bool
+	// Source is the file and place of an object that the file owns.
+	Source string
+
+	// id is the id of a new object.
+	id string
+	// restored: the object comes from the store, with its secrets sealed.
+	restored bool
+	// whole: the object's secrets are all there; an empty one is none.
+	whole bool
+}
+
+func (op *Op) ref() resource.Ref {
+	if op.Put != nil {
+		return resource.Ref{Kind: op.Put.Head().Kind, Name: op.Put.Head().Name}
+	}
+	return op.Ref
+}
+
+// Batch is a change: all of it happens or nothing.
+type Batch struct {
+	Actor string
+	Ops   []Op
+	// Owner is who makes the change; an object of another owner is read-only
+	// for it, unless TakeOver.
+	Owner    store.Owner
+	TakeOver bool
+	// DryRun checks everything and writes nothing.
+	DryRun bool
+	// keys are the key secrets that go with it.
+	keys keyWrite
+}
+
+// keyWrite are changes of key secrets.
+type keyWrite struct {
+	add    []store.KeySecret
+	end    map[string]time.Time
+	revoke []string
+}
+
+// Result is what a change came to, or would come to.
+type Result struct {
+	// Revision is the configuration version now; a change that changes
+	// nothing makes none.
+	Revision int64
+	Changes  []Diff
+	// Objects are the objects that were put, in order.
+	Objects []*Object
+}
+
+// errDryRun ends a dry run before anything is written.
+var errDryRun = errors.New("dry run")
+
+// Apply makes a change. Its error is an *Error, or a failure of ours.
+func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
+	if d := c.Degraded(); d != "" && !b.DryRun {
+		return nil, &Error{Status: 503, Code: "store_unavailable", Detail: "the configuration can't be changed now: " + d}
+	}
+	var next *compiled
+	var changes []store.Change
+	state, err := c.opt.Store.Update(ctx, c.opt.Now(), func(s *store.State) (*store.Write, error) {
+		w, after, err := c.plan(s, &b)
+		if err != nil {
+			return nil, err
+		}
+		done, problems, err := c.compile(after)
+		if err != nil {
+			return nil, err
+		}
+		if len(problems) > 0 {
+			return nil, refused(problems)
+		}
+		next = done
+		changes = c.mask(s, after)
+		w.Summary = Summary(changes)
+		if b.DryRun {
+			return nil, errDryRun
+		}
+		return w, nil
+	})
+	if errors.Is(err, errDryRun) {
+		return c.result(next.state, &b, changes)
+	}
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if next != nil && state.Revision > 0 {
+		next.live.Revision = uint64(state.Revision)
+		c.publish(state, next.live)
+	}
+	if len(changes) > 0 && c.opt.Audit != nil {
+		if err := c.opt.Audit(Entry{Actor: b.Actor, Summary: Summary(changes), Revision: state.Revision, Changes: changes}); err != nil {
+			c.opt.Log.Error("a change of the configuration was made and could not be recorded in the audit", "revision", state.Revision, "error", err)
+		}
+	}
+	return c.result(state, &b, changes)
+}
+
+// plan applies the steps to a copy of the state and says what is to be
+// written.
+func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, error) {
+	after := &store.State{Revision: s.Revision + 1, Documents: slices.Clone(s.Documents), Keys: slices.Clone(s.Keys)}
+	w := &store.Write{Actor: b.Actor, AddKeys: b.keys.add, EndKeys: b.keys.end, RevokeKeys: b.keys.revoke}
+	for i := range b.Ops {
+		op := &b.Ops[i]
+		ref := op.ref()
+		at := slices.IndexFunc(after.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name })
+		if err := check(after, at, op, b); err != nil {
+			return nil, nil, err
+		}
+		if op.Put == nil {
+			after.Documents = slices.Delete(after.Documents, at, at+1)
+			w.Delete = append(w.Delete, store.DocumentRef{Kind: ref.Kind, Name: ref.Name})
+			continue
+		}
+		doc, err := c.document(after, at, op, b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if at >= 0 {
+			after.Documents[at] = doc
+		} else {
+			after.Documents = append(after.Documents, doc)
+		}
+		w.Put = append(w.Put, doc)
+	}
+	if err := inUse(after, w.Delete); err != nil {
+		return nil, nil, err
+	}
+	b.keys.apply(after)
+	return w, after, nil
+}
+
+// apply shows the compiler the keys as they will be.
+func (k *keyWrite) apply(s *store.State) {
+	s.Keys = append(s.Keys, k.add...)
+	for i := range s.Keys {
+		if end, ok := k.end[s.Keys[i].KeyID]; ok && (s.Keys[i].EndsAt.IsZero() || end.Before(s.Keys[i].EndsAt)) {
+			s.Keys[i].EndsAt = end
+		}
+	}
+	s.Keys = slices.DeleteFunc(s.Keys, func(x store.KeySecret) bool { return slices.Contains(k.revoke, x.KeyID) })
+}
+
+// check refuses a step that does not fit what is there.
+func check(s *store.State, at int, op *Op, b *Batch) error {
+	ref := op.ref()
+	if at < 0 {
+		switch {
+		case op.Put == nil, op.Replace:
+			return notFound(ref.Kind, ref.Name)
+		case op.IfVersion > 0:
+			return &Error{Status: 412, Code: "stale", Detail: fmt.Sprintf("%s does not exist any more; load it again", ref)}
+		}
+		return nil
+	}
+	d := &s.Documents[at]
+	switch {
+	case op.Create:
+		return &Error{Status: 409, Code: "name_taken", Detail: fmt.Sprintf("%s exists already; choose another name, or change that one", ref)}
+	case op.IfVersion > 0 && op.IfVersion != d.Version:
+		return &Error{Status: 412, Code: "stale", Detail: fmt.Sprintf("%s was changed meanwhile: it has version %d, not %d. Load it again and repeat the change", ref, d.Version, op.IfVersion)}
+	case d.Owner != b.Owner && !b.TakeOver:
+		where := "through the API"
+		if d.Owner == store.OwnerFile {
+			where = "in the configuration file (" + d.Source + ")"
+		}
+		return &Error{Status: 409, Code: "read_only", Detail: fmt.Sprintf("%s is managed %s and read-only here; change it there", ref, where)}
+	}
+	return nil
+}
+
+// document makes the stored form of an object: secrets kept, removed or
+// sealed, read-only fields left out.
+func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Document, error) {
+	o := op.Put
+	ref := op.ref()
+	doc := store.Document{Kind: ref.Kind, Name: ref.Name, Owner: b.Owner, Source: op.Source, Version: 1, CreatedAt: c.opt.Now(), UpdatedAt: c.opt.Now()}
+	var old resource.Object
+	if at >= 0 {
+		was := &s.Documents[at]
+		doc.ID, doc.Version, doc.CreatedAt = was.ID, was.Version+1, was.CreatedAt
+		var err error
+		if old, err = decodeStored(was); err != nil {
+			return doc, err
+		}
+	}
+	if doc.ID == "" {
+		doc.ID = op.id
+	}
+	if doc.ID == "" && ref.Kind == "Key" {
+		doc.ID = newID()
+	}
+	for _, f := range resource.SecretFields(o) {
+		switch {
+		case op.restored:
+		case strings.HasPrefix(*f.Value, Mask) || resource.IsSealedSecret(*f.Value):
+			return doc, &Error{Status: 400, Code: "secret", Detail: fmt.Sprintf("%s %s holds a mask, not a secret; leave the field out to keep the stored value, or send null to remove it", ref, f.Path),
+				Problems: resource.Problems{{Code: "secret", Object: ref, Path: f.Path, Message: "this is a mask, not a secret; leave the field out to keep the stored value"}}}
+		case *f.Value == "" && old != nil && !op.whole && !slices.Contains(op.Nulls, f.Path):
+			*f.Value = storedSecret(old, f.Path)
+		}
+	}
+	if k, ok := o.(*resource.Key); ok && k.RotatedFrom == "" {
+		if was, ok := old.(*resource.Key); ok {
+			k.RotatedFrom = was.RotatedFrom // read-only: a PUT does not cut the lineage
+		}
+	}
+	c.seal(o)
+	spec, err := json.Marshal(o)
+	if err != nil {
+		return doc, fmt.Errorf("store %s: %w", ref, err)
+	}
+	doc.Spec = spec
+	if at >= 0 && bytes.Equal(spec, s.Documents[at].Spec) && doc.Owner == s.Documents[at].Owner {
+		doc.Version, doc.UpdatedAt = s.Documents[at].Version, s.Documents[at].UpdatedAt
+	}
+	return doc, nil
+}
+
+func storedSecret(o resource.Object, path string) string {
+	for _, f := range resource.SecretFields(o) {
+		if f.Path == path {
+			return *f.Value
+		}
+	}
+	return ""
+}
+
+// inUse refuses to delete what another object names.
+func inUse(after *store.State, deleted []store.DocumentRef) error {
+	if len(deleted) == 0 {
+		return nil
+	}
+	var problems resource.Problems
+	for i := range after.Documents {
+		o, err := decodeStored(&after.Documents[i])
+		if err != nil {
+			return err
+		}
+		for _, r := range resource.Refs(o) {
+			if slices.Contains(deleted, store.DocumentRef{Kind: r.Ref.Kind, Name: r.Ref.Name}) {
+				user := resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}
+				problems = append(problems, resource.Problem{Code: "in_use", Object: user, Path: r.Path, Refs: []resource.Ref{r.Ref},
+					Message: fmt.Sprintf("it uses %s; change it first", r.Ref)})
+			}
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	names := make([]string, len(problems))
+	for i, p := range problems {
+		names[i] = p.Object.String()
+	}
+	slices.Sort(names)
+	e := refused(problems)
+	e.Detail = fmt.Sprintf("%s %q is used by %s", deleted[0].Kind, deleted[0].Name, strings.Join(slices.Compact(names), ", "))
+	return e
+}
+
+// newID makes the id of an object that has one: a random UUID (version 4).
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

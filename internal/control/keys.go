@@ -1,0 +1,147 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/store"
+)
+
+// defaultOverlap is how long a rotated key's old secret goes on working.
+const defaultOverlap = 24 * time.Hour
+
+// newSecret makes the secret of a key: 256 random bits.
+func newSecret() secret.String {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return secret.New("ilk_" + base64.RawURLEncoding.EncodeToString(b[:]))
+}
+
+// keySecret is what is kept of a secret.
+func keySecret(s secret.String, keyID string, now time.Time) store.KeySecret {
+	return store.KeySecret{Hash: sha256.Sum256([]byte(s.Reveal())), KeyID: keyID, Last4: s.Last4(), CreatedAt: now}
+}
+
+// NewKey is a key with its secret, which is shown once.
+type NewKey struct {
+	*Object
+	Secret secret.String
+}
+
+// CreateKey makes a key and its secret.
+func (c *Control) CreateKey(ctx context.Context, actor string, k *resource.Key, dryRun bool) (*NewKey, *Result, error) {
+	if k.Secret != "" {
+		return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("Key %q secret: the secret is made here and shown once; only a document may name one", k.Name),
+			Problems: resource.Problems{{Code: "invalid", Object: resource.Ref{Kind: "Key", Name: k.Name}, Path: "secret", Message: "the secret is made here and shown once; leave it out"}}}
+	}
+	return c.issue(ctx, actor, k, dryRun, nil)
+}
+
+// issue makes a key with a new secret; old, if any, is the one that it
+// replaces.
+func (c *Control) issue(ctx context.Context, actor string, k *resource.Key, dryRun bool, old *rotation) (*NewKey, *Result, error) {
+	s := newSecret()
+	id := newID()
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{{Put: k, Create: true, id: id}}}
+	b.keys.add = []store.KeySecret{keySecret(s, id, c.opt.Now())}
+	if old != nil {
+		b.keys.end = map[string]time.Time{old.id: old.ends}
+	}
+	r, err := c.Apply(ctx, b)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &NewKey{Object: r.Objects[0], Secret: s}, r, nil
+}
+
+// rotation is a key that is being replaced.
+type rotation struct {
+	id   string
+	ends time.Time
+}
+
+// RotateKey makes a successor with the same rights, under a name of its own.
+// The predecessor works until the overlap ends; a negative overlap is the
+// default, 24 hours.
+func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap time.Duration) (*NewKey, *Result, error) {
+	s, err := c.State(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	d := find(s, "Key", nameOrID)
+	if d == nil {
+		return nil, nil, notFound("Key", nameOrID)
+	}
+	if d.Owner == store.OwnerFile {
+		return nil, nil, &Error{Status: 409, Code: "read_only", Detail: fmt.Sprintf("Key %q is managed in the configuration file (%s); change its secret there", d.Name, d.Source)}
+	}
+	o, err := decodeStored(d)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, ok := o.(*resource.Key)
+	if !ok {
+		return nil, nil, notFound("Key", nameOrID)
+	}
+	if overlap < 0 {
+		overlap = defaultOverlap
+	}
+	next := *k
+	next.Secret = ""
+	next.Name = successorName(s, d.Name)
+	next.RotatedFrom = d.Name
+	return c.issue(ctx, actor, &next, false, &rotation{id: d.ID, ends: c.opt.Now().Add(overlap)})
+}
+
+// successorName is the first free name of the form ci-r2, ci-r3.
+func successorName(s *store.State, name string) string {
+	base := rotationSuffix.ReplaceAllString(name, "")
+	for i := 2; ; i++ {
+		suffix := fmt.Sprintf("-r%d", i)
+		next := base[:min(len(base), 63-len(suffix))] + suffix
+		if find(s, "Key", next) == nil {
+			return next
+		}
+	}
+}
+
+// RevokeKey ends a key at once and for ever.
+func (c *Control) RevokeKey(ctx context.Context, actor, nameOrID string, ifVersion int64, dryRun bool) (*Result, error) {
+	s, err := c.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := find(s, "Key", nameOrID)
+	if d == nil {
+		return nil, notFound("Key", nameOrID)
+	}
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{{Ref: resource.Ref{Kind: "Key", Name: d.Name}, IfVersion: ifVersion}}}
+	b.keys.revoke = []string{d.ID}
+	return c.Apply(ctx, b)
+}
+
+// viewKey adds what is known of a key's secrets.
+func (c *Control) viewKey(s *store.State, d *store.Document, out *Object) {
+	now := c.opt.Now()
+	live := false
+	for _, k := range s.Keys {
+		if k.KeyID != d.ID {
+			continue
+		}
+		out.Extra["last4"] = k.Last4
+		if !k.EndsAt.IsZero() {
+			out.Extra["endsAt"] = stamp(k.EndsAt)
+		}
+		live = live || k.RevokedAt.IsZero() && (k.EndsAt.IsZero() || now.Before(k.EndsAt))
+	}
+	if k, ok := out.Object.(*resource.Key); ok && k.Secret != "" {
+		live = true // the document names one
+	}
+	out.Extra["active"] = live && out.Head().IsEnabled()
+}

@@ -1,0 +1,233 @@
+package control
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/store"
+)
+
+// Mask stands where a secret would; it is never taken as a value.
+const Mask = "***"
+
+// Decode reads an object from JSON strictly: unknown members, members in
+// another case and duplicates are refused with their path. Read-only fields of
+// a GET answer are ignored. kind and name may be left out if they are given.
+// The secrets that the JSON sets to null are listed by path.
+func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, nulls []string, problems resource.Problems) {
+	ref := resource.Ref{Kind: k.Name, Name: name}
+	fail := func(path, format string, args ...any) (resource.Object, []string, resource.Problems) {
+		return nil, nil, resource.Problems{{Code: "invalid", Object: ref, Path: path, Message: fmt.Sprintf(format, args...)}}
+	}
+	var fields map[string]jsontext.Value
+	if err := jsonv2.Unmarshal(raw, &fields); err != nil {
+		return fail("", "the body is not a JSON object: %s", plain(err))
+	}
+	for _, path := range k.ReadOnlyFields() {
+		if !strings.Contains(path, ".") {
+			delete(fields, path)
+		}
+	}
+	obj = k.New()
+	for _, f := range resource.SecretFields(obj) {
+		r := f.Path
+		if v, ok := fields[r]; ok && string(bytes.TrimSpace(v)) == "null" {
+			nulls = append(nulls, r)
+			delete(fields, r)
+		}
+	}
+	cleaned, err := jsonv2.Marshal(fields, jsonv2.Deterministic(true))
+	if err != nil {
+		return fail("", "the body can't be read: %s", plain(err))
+	}
+	if err := jsonv2.Unmarshal(cleaned, obj, jsonv2.RejectUnknownMembers(true)); err != nil {
+		path, message := explain(err)
+		return fail(path, "%s", message)
+	}
+	h := obj.Head()
+	if h.Kind == "" {
+		h.Kind = k.Name
+	}
+	if h.Name == "" {
+		h.Name = name
+	}
+	switch {
+	case h.Kind != k.Name:
+		return fail("kind", "it is %q; %q is expected here", h.Kind, k.Name)
+	case name != "" && h.Name != name:
+		return fail("name", "the name %q differs from the one in the path, %q; an object can't be renamed", h.Name, name)
+	}
+	return obj, nulls, nil
+}
+
+// plain takes the library's wording off an error.
+func plain(err error) string {
+	_, m := explain(err)
+	return m
+}
+
+// explain gives the place and reason of a decoding error in plain words.
+func explain(err error) (path, message string) {
+	var sem *jsonv2.SemanticError
+	var syn *jsontext.SyntacticError
+	switch {
+	case errors.As(err, &sem):
+		path = pointerPath(string(sem.JSONPointer))
+		switch {
+		case strings.Contains(err.Error(), "unknown object member"):
+			return path, "this field is not known; check its spelling"
+		case sem.JSONKind != 0 && sem.GoType != nil:
+			return path, fmt.Sprintf("%s is expected, not %s", kindOfType(sem.GoType.Kind().String()), kindOfJSON(sem.JSONKind))
+		}
+		return path, "the value has the wrong form"
+	case errors.As(err, &syn):
+		path = pointerPath(string(syn.JSONPointer))
+		if strings.Contains(err.Error(), "duplicate") {
+			return path, "this field appears twice"
+		}
+		return path, fmt.Sprintf("the JSON is malformed at byte %d", syn.ByteOffset)
+	}
+	return "", "the JSON can't be read"
+}
+
+func kindOfType(k string) string {
+	switch {
+	case strings.HasPrefix(k, "int"), strings.HasPrefix(k, "uint"):
+		return "a whole number"
+	case strings.HasPrefix(k, "float"):
+		return "a number"
+	case k == "string":
+		return "text"
+	case k == "bool":
+		return "true or false"
+	case k == "slice":
+		return "a list"
+	}
+	return "an object"
+}
+
+func kindOfJSON(k jsontext.Kind) string {
+	switch k {
+	case '"':
+		return "text"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "true or false"
+	case 'n':
+		return "null"
+	case '[':
+		return "a list"
+	}
+	return "an object"
+}
+
+// pointerPath writes "/members/0/weight" as "members[0].weight".
+func pointerPath(p string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(strings.TrimPrefix(p, "/"), "/") {
+		part = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		switch {
+		case part == "":
+		case strings.Trim(part, "0123456789") == "":
+			b.WriteString("[" + part + "]")
+		default:
+			if b.Len() > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// Object is one object as the API shows it: without secrets.
+type Object struct {
+	resource.Object
+	ID        string
+	Version   int64
+	Owner     store.Owner
+	Source    string
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	// Extra are read-only fields of the kind, such as hasApiKey.
+	Extra map[string]any
+}
+
+// JSON renders the object for a GET answer: its fields, then the read-only
+// ones.
+func (o *Object) JSON() (json.RawMessage, error) {
+	spec, err := json.Marshal(o.Object)
+	if err != nil {
+		return nil, fmt.Errorf("render %s %q: %w", o.Head().Kind, o.Head().Name, err)
+	}
+	extra := map[string]any{"version": o.Version, "createdAt": stamp(o.CreatedAt), "updatedAt": stamp(o.UpdatedAt), "managedBy": o.Owner}
+	if o.ID != "" {
+		extra["id"] = o.ID
+	}
+	if o.Source != "" {
+		extra["managedIn"] = o.Source
+	}
+	for k, v := range o.Extra {
+		extra[k] = v
+	}
+	more, err := json.Marshal(extra)
+	if err != nil {
+		return nil, fmt.Errorf("render %s %q: %w", o.Head().Kind, o.Head().Name, err)
+	}
+	return append(append(spec[:len(spec)-1:len(spec)-1], ','), more[1:]...), nil
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
+// decodeStored reads an object that this program wrote.
+func decodeStored(d *store.Document) (resource.Object, error) {
+	k, ok := resource.FindKind(d.Kind)
+	if !ok {
+		return nil, fmt.Errorf("the store holds a %s, which this version does not know", d.Kind)
+	}
+	o := k.New()
+	if err := json.Unmarshal(d.Spec, o); err != nil {
+		return nil, fmt.Errorf("read %s %q from the store: %w", d.Kind, d.Name, err)
+	}
+	o.Head().Kind, o.Head().Name = d.Kind, d.Name
+	return o, nil
+}
+
+// place is what a sealed secret is bound to.
+func place(kind, name, path string) string { return kind + "/" + name + "/" + path }
+
+// seal replaces literal secrets of an object by sealed ones. References stay.
+func (c *Control) seal(o resource.Object) {
+	h := o.Head()
+	for _, r := range resource.SecretFields(o) {
+		if resource.IsLiteralSecret(*r.Value) {
+			*r.Value = c.opt.Box.Seal(secret.New(*r.Value), place(h.Kind, h.Name, r.Path))
+		}
+	}
+}
+
+// resolveFor gives the value of any secret reference of an object.
+func (c *Control) resolveFor(o resource.Object) func(ref string) (secret.String, error) {
+	h := o.Head()
+	return func(ref string) (secret.String, error) {
+		if !secret.IsSealed(ref) {
+			return c.opt.Resolve(ref)
+		}
+		for _, r := range resource.SecretRefs(o) {
+			if r.Ref == ref {
+				return c.opt.Box.Open(ref, place(h.Kind, h.Name, r.Path))
+			}
+		}
+		return secret.String{}, secret.ErrUnsealed
+	}
+}

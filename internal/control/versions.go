@@ -1,0 +1,135 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/store"
+)
+
+var rotationSuffix = regexp.MustCompile(`-r[0-9]+$`)
+
+// Version is a configuration version as the API shows it.
+type Version struct {
+	*store.Revision
+	Diffs []Diff
+}
+
+// Versions lists configuration versions, newest first, before the given one
+// (0: from the newest).
+func (c *Control) Versions(ctx context.Context, before int64, limit int) ([]store.Revision, error) {
+	r, err := c.opt.Store.Revisions(ctx, before, limit)
+	return r, unavailable(err)
+}
+
+// Version shows one version and all objects as they were.
+func (c *Control) Version(ctx context.Context, n int64) (*Version, []*Object, error) {
+	rev, err := c.opt.Store.RevisionOf(ctx, n)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, nil, &Error{Status: 404, Code: "not_found", Detail: fmt.Sprintf("there is no configuration version %d", n)}
+	}
+	if err != nil {
+		return nil, nil, unavailable(err)
+	}
+	docs, err := c.at(ctx, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &store.State{Revision: n, Documents: docs}
+	objects := make([]*Object, len(docs))
+	for i := range docs {
+		if objects[i], err = c.view(s, &docs[i]); err != nil {
+			return nil, nil, err
+		}
+	}
+	diffs, err := c.Compare(ctx, n-1, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Version{Revision: rev, Diffs: diffs}, objects, nil
+}
+
+// at reads the documents of a version; version 0 is empty.
+func (c *Control) at(ctx context.Context, n int64) ([]store.Document, error) {
+	if n == 0 {
+		return nil, nil
+	}
+	docs, err := c.opt.Store.At(ctx, n)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, &Error{Status: 404, Code: "not_found", Detail: fmt.Sprintf("there is no configuration version %d", n)}
+	}
+	return docs, unavailable(err)
+}
+
+// Compare says what differs from version a to version b.
+func (c *Control) Compare(ctx context.Context, a, b int64) ([]Diff, error) {
+	before, err := c.at(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	after, err := c.at(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	return Diffs(c.mask(&store.State{Documents: before}, &store.State{Documents: after}))
+}
+
+// Restore makes a new version that is like an old one, checked like any
+// change. Objects that a file owns, and keys that were revoked, stay as they
+// are.
+func (c *Control) Restore(ctx context.Context, actor string, n int64, dryRun bool) (*Result, error) {
+	docs, err := c.at(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	now, err := c.State(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun}
+	then := map[resource.Ref]bool{}
+	for i := range docs {
+		ref := resource.Ref{Kind: docs[i].Kind, Name: docs[i].Name}
+		then[ref] = true
+		if d := find(now, ref.Kind, ref.Name); d != nil && (d.Owner == store.OwnerFile || string(d.Spec) == string(docs[i].Spec)) {
+			continue
+		}
+		o, err := decodeStored(&docs[i])
+		if err != nil {
+			return nil, err
+		}
+		b.Ops = append(b.Ops, Op{Put: o, restored: true, id: docs[i].ID})
+	}
+	for i := range now.Documents {
+		d := &now.Documents[i]
+		if ref := (resource.Ref{Kind: d.Kind, Name: d.Name}); !then[ref] && d.Owner != store.OwnerFile {
+			b.Ops = append(b.Ops, Op{Ref: ref})
+		}
+	}
+	return c.Apply(ctx, b)
+}
+
+// Export lists every object in a fixed order for documents: by kind as the
+// kinds are listed, then by name, without read-only fields and without
+// secrets that are not references.
+func (c *Control) Export(ctx context.Context) ([]json.RawMessage, error) {
+	var out []json.RawMessage
+	for _, k := range resource.Kinds() {
+		objects, err := c.List(ctx, k.Name)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			b, err := json.Marshal(o.Object)
+			if err != nil {
+				return nil, fmt.Errorf("export %s %q: %w", k.Name, o.Head().Name, err)
+			}
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
