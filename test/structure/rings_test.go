@@ -31,6 +31,7 @@ var rings = map[string][]string{
 	"internal/store":            {"llm", "resource"},
 	"internal/audit":            {"failure", "llm", "store"},
 	"internal/snapshot":         {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "upstream", "upstream/*"},
+	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
 	// ring 3: surfaces
 	"internal/gateway": {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
 	// ring 4: wiring
