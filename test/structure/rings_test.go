@@ -49,10 +49,11 @@ var rings = map[string][]string{
 // not listed is for tests only. docs/explanation/dependencies.md says why we
 // have each.
 var external = map[string][]string{
-	"github.com/goccy/go-yaml":      {"internal/config", "internal/catalog"},
-	"github.com/klauspost/compress": {"internal/gateway", "internal/upstream", "internal/fakellm"},
-	"github.com/spf13/cobra":        {"internal/cli"},
-	"github.com/tidwall/gjson":      {"internal/fakellm"},
+	"github.com/go-json-experiment/json": {"internal/control"},
+	"github.com/goccy/go-yaml":           {"internal/config", "internal/catalog"},
+	"github.com/klauspost/compress":      {"internal/gateway", "internal/upstream", "internal/fakellm"},
+	"github.com/spf13/cobra":             {"internal/cli"},
+	"github.com/tidwall/gjson":           {"internal/fakellm"},
 }
 
 // core packages are pure: no clock, no chance, no input or output.
