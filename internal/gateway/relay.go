@@ -16,7 +16,7 @@ const maxHeld = 1 << 20
 
 // grace is how long the end of the connection is waited for after the answer
 // was complete, so that it can be used again.
-const grace = time.Second
+const grace = 5 * time.Second
 
 // streamBuffers are the read buffers of streams.
 var streamBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}

@@ -20,6 +20,8 @@ type Format struct {
 	// IsError tells an error object from an answer, for a whole body that
 	// came with status 200. ok is false when the body is neither.
 	IsError func(body []byte) (isError, ok bool)
+	// Usage reads the token counts of a whole answer.
+	Usage func(body []byte) llm.Usage
 	// AppendError renders a gateway-made error as a body.
 	AppendError func(dst []byte, e *Error) []byte
 	// AppendStreamError renders it as the event that ends a begun stream.
@@ -70,4 +72,6 @@ type StreamReader interface {
 	// Complete tells whether the marker that ends the answer has come. A
 	// stream that ends without it was cut.
 	Complete() bool
+	// Usage is what the provider has reported so far.
+	Usage() llm.Usage
 }

@@ -30,6 +30,7 @@ func New() *wire.Format {
 		KeepAlive:         []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
 		NewStream:         func(*wire.Envelope) wire.StreamReader { return &stream{} },
 		IsError:           isError,
+		Usage:             bodyUsage,
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "Request-Id",
@@ -51,7 +52,10 @@ func isError(body []byte) (isErr, ok bool) {
 }
 
 // stream follows message_start … message_stop.
-type stream struct{ complete bool }
+type stream struct {
+	complete bool
+	usage    llm.Usage
+}
 
 func (s *stream) Complete() bool { return s.complete }
 
@@ -66,7 +70,14 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		name = typeOf(ev.Data)
 	}
 	switch string(name) {
-	case "ping", "message_start":
+	case "message_start":
+		_ = wire.Members(ev.Data, func(name, value []byte) { // not JSON: no usage
+			if string(name) == "message" {
+				readUsage(value, &s.usage)
+			}
+		})
+		return wire.Preamble
+	case "ping":
 		return wire.Preamble
 	case "content_block_start":
 		if emptyBlock(ev.Data) {
@@ -78,7 +89,10 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		return wire.Content
 	case "error":
 		return wire.Failed
-	case "content_block_delta", "content_block_stop", "message_delta":
+	case "message_delta":
+		readUsage(ev.Data, &s.usage)
+		return wire.Content
+	case "content_block_delta", "content_block_stop":
 		return wire.Content
 	}
 	// Unknown events survive; one without a type may be an error that a

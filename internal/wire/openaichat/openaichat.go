@@ -25,6 +25,7 @@ func New() *wire.Format {
 		KeepAlive:         []byte(": keep-alive\n\n"),
 		NewStream:         newStream,
 		IsError:           isError,
+		Usage:             bodyUsage,
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "X-Request-Id",

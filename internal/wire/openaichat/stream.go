@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -16,6 +17,7 @@ type stream struct {
 	done     bool
 	finished []int // indices of the choices that are
 	choices  int
+	usage    llm.Usage
 }
 
 func newStream(e *wire.Envelope) wire.StreamReader {
@@ -48,6 +50,9 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	if mentionsFinish(ev.Data) {
 		s.finish(ev.Data)
 	}
+	if mentionsUsage(ev.Data) {
+		readUsage(ev.Data, &s.usage)
+	}
 	if !s.begun && !hasContent(ev.Data) {
 		return wire.Preamble
 	}
@@ -69,6 +74,17 @@ func mentionsError(data []byte) bool {
 		}
 		data = rest
 	}
+}
+
+// mentionsUsage looks for a "usage" that is not null: with include_usage every
+// chunk has a null one but the last.
+func mentionsUsage(data []byte) bool {
+	_, rest, found := bytes.Cut(data, []byte(`"usage"`))
+	if !found {
+		return false
+	}
+	v, isKey := member(rest)
+	return !isKey || !bytes.HasPrefix(v, []byte("null"))
 }
 
 // failed looks whether an "error" that stands somewhere in a chunk is the
