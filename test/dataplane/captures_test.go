@@ -292,3 +292,254 @@ func TestRQ_HDR_1_captured_query(t *testing.T) {
 		}
 	})
 }
+
+// oddBodies are good bodies that a program which decodes and encodes JSON
+// would change. @ stands for the model.
+func oddBodies() map[llm.Format]map[string]string {
+	common := map[string]string{
+		"model_last":                 `{"messages":[{"role":"user","content":"hi"}],"max_tokens":1,"model":@}`,
+		"white_space":                "\r\n\t { \"model\"\t:\n @ ,\r\n\"max_tokens\" : 1,\n \"messages\"  :[ { \"role\":\"user\" , \"content\":\"hi\"} ] }\n\n ",
+		"large_and_odd_numbers":      `{"model":@,"max_tokens":1,"messages":[],"a":12345678901234567890123,"b":1E400,"c":-0.0,"d":1.10,"e":9007199254740993,"f":1e-7}`,
+		"escapes":                    `{"model":@,"max_tokens":1,"messages":[{"role":"user","content":"\u0041\/\u00e9\ud83d\ude00\b\f\n\r\t\"\\ \u2028\u0000<>&"}]}`,
+		"lone_surrogates":            `{"model":@,"max_tokens":1,"messages":[{"role":"user","content":"cut \ud83d and \udc00 text"}]}`,
+		"unicode":                    `{"model":@,"max_tokens":1,"messages":[{"role":"user","content":"é e` + "\u0301" + ` 漢字 👩‍👩‍👧 ` + "\u2028\u2029\ufeff\u200f" + ` <b>&"}]}`,
+		"duplicate_nested_names":     `{"model":@,"max_tokens":1,"messages":[{"role":"user","role":"user","content":"a","content":"b"}],"metadata":{"k":1,"k":2}}`,
+		"model_nested":               `{"model":@,"max_tokens":1,"messages":[{"role":"user","content":"use \"model\":@ please","model":@}],"tools":[{"name":"t","input_schema":{"properties":{"model":{"enum":[@]}}}}]}`,
+		"model_in_front":             `{"metadata":{"model":@},"x":[@,"model"],"model":@,"max_tokens":1,"messages":[]}`,
+		"unknown_members":            `{"model":@,"max_tokens":1,"messages":[{"role":"shaman","content":[{"type":"hologram","x":null}]}],"tools":[{"type":"new_20300101"}],"from_the_future":{"a":[[],{}]},"":1}`,
+		"empty_containers_and_nulls": `{"model":@,"max_tokens":1,"messages":[],"tools":[ ],"metadata":{ },"stop":null,"system":[null,true,false]}`,
+		"order_of_names":             `{"z":1,"model":@,"a":2,"messages":[{"content":"c","role":"user"}],"max_tokens":1,"0":3}`,
+	}
+	claude := map[string]string{
+		"R57_signed_thinking": `{"model":@,"max_tokens":2000,"thinking":{"type":"enabled","budget_tokens":1024},"messages":[{"role":"user","content":"q"},` +
+			`{"role":"assistant","content":[{"type":"thinking","thinking":"","signature":"EqQBCgIYAhIM+/==\/"},{"type":"thinking","thinking":"hm \u00e9","signature":"abc+/=="},` +
+			`{"type":"redacted_thinking","data":"Zm9v"},{"type":"tool_use","id":"toolu_1","name":"f","input":{"b":1,"a":1.0,"b":2}}]},` +
+			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":[]}]}]}`,
+		"cache_markers": `{"model":@,"max_tokens":1,"system":[{"type":"text","text":"x-anthropic-billing-header: a; b;"},{"type":"text","text":"s","cache_control":{"ttl":"1h","type":"ephemeral"}}],"messages":[]}`,
+	}
+	gpt := map[string]string{
+		"reasoning": `{"model":@,"messages":[{"role":"assistant","content":null,"reasoning_content":"r","reasoning_details":[{"type":"reasoning.encrypted","data":"+/=="}]}],"logit_bias":{"50256":-100.0}}`,
+	}
+	out := map[llm.Format]map[string]string{llm.AnthropicMessages: claude, llm.OpenAIChat: gpt}
+	for _, m := range out {
+		for k, v := range common {
+			m[k] = v
+		}
+	}
+	return out
+}
+
+// replaceTop puts one model in place of the top-level @, and another in place
+// of all others.
+func replaceTop(body, top, nested string) string {
+	const key = `"model"`
+	depth := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '@':
+			before := strings.TrimRight(strings.TrimRight(body[:i], " \r\n\t"), ":")
+			if depth == 1 && strings.HasSuffix(strings.TrimRight(before, " \r\n\t"), key) {
+				return strings.ReplaceAll(body[:i], "@", nested) + top + strings.ReplaceAll(body[i+1:], "@", nested)
+			}
+		}
+	}
+	return ""
+}
+
+// plainModel replaces an @ inside of a string, where the quotes of a model would
+// end it.
+func plainModel(body string) string {
+	return strings.ReplaceAll(body, `\"model\":@`, `\"model\":\"claude-alias\"`)
+}
+
+func TestRQ_3b_only_the_model_is_rewritten(t *testing.T) {
+	const wire = `Vendor/modèle-"x"\2024`
+	fake := gwtest.NewFake(t)
+	aliases := `modelAliases: {Claude-Alias: 'Vendor/modèle-"x"\2024', gpt-alias: 'Vendor/modèle-"x"\2024', claude-same: claude-same}`
+	gw := gwtest.Start(t, fake.Anthropic("a", aliases), fake.OpenAI("b", aliases),
+		gwtest.Route("claude", `"claude-*"`, "a"), gwtest.Route("gpt", `"gpt-*"`, "b"))
+	wireJSON := `"Vendor/modèle-\"x\"\\2024"`
+	eachEndpoint(t, func(t *testing.T, e *llm.Endpoint) {
+		prefix := strings.TrimSuffix(endpointModel(t, e.Format), "test")
+		spelled := strings.Replace(prefix, "-", `\u002d`, 1)
+		for name, template := range oddBodies()[e.Format] {
+			template = plainModel(template)
+			for _, m := range []struct{ name, sent, want string }{
+				{"alias", `"` + prefix + `alias"`, wireJSON},
+				{"alias_in_other_case", `"` + strings.ToUpper(prefix) + `ALIAS"`, wireJSON},
+				{"alias_in_escapes", `"` + spelled + `al\u0069as"`, wireJSON},
+				{"no_alias", `"` + prefix + `plain"`, `"` + prefix + `plain"`},
+				{"no_alias_in_escapes", `"` + spelled + `pl\u0061in"`, `"` + spelled + `pl\u0061in"`},
+				{"alias_of_itself", `"` + prefix + `same"`, `"` + prefix + `same"`},
+			} {
+				t.Run(name+"/"+m.name, func(t *testing.T) {
+					nested := `"` + prefix + `alias"`
+					sent, want := replaceTop(template, m.sent, nested), replaceTop(template, m.want, nested)
+					if sent == "" {
+						t.Fatalf("no model in %s", template)
+					}
+					fake.Reset()
+					if got := gw.Post(t, e.Paths[0], sent); got.Status != 200 {
+						t.Fatalf("%d %s", got.Status, got.Body)
+					}
+					rec := fake.Records()[0]
+					if string(rec.Raw) != want {
+						t.Errorf("the provider received\n%s\nwant\n%s", rec.Raw, want)
+					}
+					if m.want == wireJSON {
+						var v struct{ Model string }
+						if err := json.Unmarshal(rec.Raw, &v); err != nil || v.Model != wire {
+							t.Errorf("the provider reads the model %q: %v", v.Model, err)
+						}
+					}
+				})
+			}
+		}
+	})
+}
+
+// A failed first attempt must not change what the second sends.
+func TestRQ_3b_R14_each_attempt_starts_from_the_client_s_bytes(t *testing.T) {
+	first, second := gwtest.NewFake(t), gwtest.NewFake(t)
+	first.Rules(t, fakellm.Rule{Action: "status", Status: 500})
+	gw := gwtest.Start(t,
+		first.Anthropic("a1", `modelAliases: {claude-alias: first-wire-name-that-is-longer}`), second.Anthropic("a2", `modelAliases: {claude-alias: w}`),
+		gwtest.Route("claude", `"claude-*"`, "a1", "a2"),
+		first.OpenAI("o1", `modelAliases: {gpt-alias: first-wire-name-that-is-longer}`), second.OpenAI("o2"), gwtest.Route("gpt", `"gpt-*"`, "o1", "o2"))
+	eachEndpoint(t, func(t *testing.T, e *llm.Endpoint) {
+		if !e.Failover {
+			t.Skip("one candidate only")
+		}
+		prefix := strings.TrimSuffix(endpointModel(t, e.Format), "test")
+		secondWire := map[llm.Format]string{llm.AnthropicMessages: "w", llm.OpenAIChat: "gpt-alias"}[e.Format]
+		for name, template := range oddBodies()[e.Format] {
+			template = plainModel(template)
+			second.Reset()
+			sent := replaceTop(template, `"`+prefix+`alias"`, `"x"`)
+			if got := gw.Post(t, e.Paths[0], sent); got.Status != 200 {
+				t.Fatalf("%s: %d %s", name, got.Status, got.Body)
+			}
+			recs := first.Records()
+			if got, want := string(recs[len(recs)-1].Raw), replaceTop(template, `"first-wire-name-that-is-longer"`, `"x"`); got != want {
+				t.Errorf("%s: the first received\n%s\nwant\n%s", name, got, want)
+			}
+			if got, want := string(second.Records()[0].Raw), replaceTop(template, `"`+secondWire+`"`, `"x"`); got != want {
+				t.Errorf("%s: the second received\n%s\nwant\n%s", name, got, want)
+			}
+		}
+	})
+}
+
+// strictBodies are bodies that some parser reads differently, or that are no
+// request at all. @ stands for the model as a JSON string.
+func strictBodies() map[string]string {
+	deep := strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000)
+	return map[string]string{
+		"RQ-3a_model_twice":                  `{"model":@,"model":"claude-opus-expensive","messages":[]}`,
+		"RQ-3a_model_twice_the_same":         `{"model":@,"messages":[],"model":@}`,
+		"RQ-3a_model_in_other_case":          `{"model":@,"Model":"claude-opus-expensive","messages":[]}`,
+		"RQ-3a_only_in_other_case":           `{"MODEL":@,"messages":[]}`,
+		"RQ-3a_model_in_escapes":             `{"model":@,"mod\u0065l":"claude-opus-expensive","messages":[]}`,
+		"RQ-3a_only_in_escapes":              `{"\u006dodel":@,"messages":[]}`,
+		"RQ-3a_other_case_in_escapes":        `{"model":@,"\u004dodel":"x","messages":[]}`,
+		"RQ-3a_stream_twice":                 `{"model":@,"stream":false,"stream":true,"messages":[]}`,
+		"RQ-3a_stream_with_long_s":           `{"model":@,"` + "\u017f" + `tream":true,"messages":[]}`,
+		"RQ-3a_stream_with_escaped_long_s":   `{"model":@,"\u017ftream":true,"messages":[]}`,
+		"RQ-3a_max_tokens_with_kelvin_sign":  `{"model":@,"max_to` + "\u212a" + `ens":1,"messages":[]}`,
+		"RQ-3a_messages_twice":               `{"model":@,"messages":[],"messages":[{"role":"user","content":"x"}]}`,
+		"RQ-3a_unknown_member_twice":         `{"model":@,"messages":[],"x":1,"x":2}`,
+		"RQ-3a_unknown_member_twice_escaped": `{"model":@,"messages":[],"x":1,"\u0078":2}`,
+		"RQ-3_model_missing":                 `{"messages":[]}`,
+		"RQ-3_model_empty":                   `{"model":"","messages":[]}`,
+		"RQ-3_model_null":                    `{"model":null,"messages":[]}`,
+		"RQ-3_model_number":                  `{"model":4,"messages":[]}`,
+		"RQ-3_model_list":                    `{"model":[@],"messages":[]}`,
+		"RQ-3_model_object":                  `{"model":{"id":@},"messages":[]}`,
+		"RQ-3_model_of_257":                  `{"model":"` + strings.Repeat("é", 257) + `","messages":[]}`,
+		"RQ-3_model_with_half_a_surrogate":   `{"model":"claude-\ud83d","messages":[]}`,
+		"RQ-3_stream_text":                   `{"model":@,"stream":"true","messages":[]}`,
+		"RQ-3_stream_number":                 `{"model":@,"stream":1,"messages":[]}`,
+		"RQ-3_stream_null":                   `{"model":@,"stream":null,"messages":[]}`,
+		"RQ-3_empty":                         ``,
+		"RQ-3_blank":                         " \n",
+		"RQ-3_null":                          `null`,
+		"RQ-3_list":                          `[{"model":@}]`,
+		"RQ-3_text":                          `"model"`,
+		"RQ-3_form":                          `model=claude-test&messages=`,
+		"RQ-3_two_objects":                   `{"model":@,"messages":[]}{"model":"x"}`,
+		"RQ-3_rubbish_behind":                `{"model":@,"messages":[]}x`,
+		"RQ-3_not_ended":                     `{"model":@,"messages":[]`,
+		"RQ-3_not_ended_in_a_string":         `{"model":@,"messages":[],"x":"`,
+		"RQ-3_comma_at_the_end":              `{"model":@,"messages":[],}`,
+		"RQ-3_no_comma":                      `{"model":@ "messages":[]}`,
+		"RQ-3_no_colon":                      `{"model" @,"messages":[]}`,
+		"RQ-3_no_value":                      `{"model":@,"messages":}`,
+		"RQ-3_single_quotes":                 `{'model':'claude-test'}`,
+		"RQ-3_bare_name":                     `{model:@,"messages":[]}`,
+		"RQ-3_comment":                       `{"model":@,/* x */"messages":[]}`,
+		"RQ-3_not_a_number":                  `{"model":@,"messages":[],"x":NaN}`,
+		"RQ-3_leading_zero":                  `{"model":@,"messages":[],"x":01}`,
+		"RQ-3_byte_order_mark":               "\ufeff" + `{"model":@,"messages":[]}`,
+		"RQ-3_not_UTF-8":                     `{"model":@,"messages":[],"x":"` + "\xff" + `"}`,
+		"RQ-3_not_UTF-8_deep_inside":         `{"model":@,"messages":[{"role":"user","content":"` + "\xed\xa0\xbd" + `"}]}`,
+		"RQ-3_UTF-16":                        "{\x00\"\x00m\x00",
+		"RQ-3_control_character":             `{"model":@,"messages":[],"x":"` + "\n" + `"}`,
+		"RQ-3_unknown_escape":                `{"model":@,"messages":[],"x":"\q"}`,
+		"RQ-3_nested_not_balanced":           `{"model":@,"messages":[{"role":"user"],"x":1}`,
+		"RQ-3_wrong_bracket":                 `{"model":@,"messages":[}}`,
+		"RQ-3_very_deep":                     `{"model":@,"messages":` + deep + `}`,
+	}
+}
+
+func TestER_BODY_what_two_parsers_could_read_differently(t *testing.T) {
+	gw := startDuo(t, "")
+	eachEndpoint(t, func(t *testing.T, e *llm.Endpoint) {
+		model := strings.TrimSuffix(endpointModel(t, e.Format), "test") + "test"
+		for name, template := range strictBodies() {
+			t.Run(name, func(t *testing.T) {
+				got := gw.Post(t, e.Paths[0], strings.ReplaceAll(template, "@", `"`+model+`"`))
+				err := wantRefusal(t, got, e.Format, 400, "invalid_request")
+				if !strings.Contains(err.Message, "at byte ") {
+					t.Errorf("the message names no place: %s", err.Message)
+				}
+				if got.Header.Get("X-Should-Retry") != "false" || err.Type != "invalid_request_error" {
+					t.Errorf("%v %q", got.Header, err.Type)
+				}
+			})
+		}
+	})
+	if n := gw.contacted(); n != 0 {
+		t.Errorf("a provider was contacted %d times", n)
+	}
+}
+
+// What is odd but unambiguous is the provider's to judge.
+func TestRQ_3_odd_bodies_that_pass(t *testing.T) {
+	gw := startDuo(t, "", gwtest.Route("any", `"*"`, "claude-home"))
+	eachEndpoint(t, func(t *testing.T, e *llm.Endpoint) {
+		prefix := strings.TrimSuffix(endpointModel(t, e.Format), "test")
+		for name, body := range map[string]string{
+			"model_of_256":               `{"model":"` + prefix + strings.Repeat("é", 256-len(prefix)) + `","messages":[]}`,
+			"no_messages":                `{"model":"` + prefix + `x"}`,
+			"nested_numbers_are_no_JSON": `{"model":"` + prefix + `x","messages":[01,+1,.5]}`,
+			"stream_false":               `{"stream" : false ,"model":"` + prefix + `x"}`,
+			"name_that_contains_a_known": `{"model":"` + prefix + `x","model_":"a","xmodel":"b","models":["c"]}`,
+			"content_type_is_text":       `{"model":"` + prefix + `x","messages":"x"}`,
+		} {
+			t.Run(name, func(t *testing.T) {
+				fake := gw.fake(e.Format)
+				fake.Reset()
+				if got := gw.Post(t, e.Paths[0], body, "Content-Type: text/plain"); got.Status != 200 {
+					t.Fatalf("%d %s", got.Status, got.Body)
+				}
+				if raw := string(fake.Records()[0].Raw); raw != body {
+					t.Errorf("%s", raw)
+				}
+			})
+		}
+	})
+}
