@@ -16,6 +16,7 @@ func (g *Gateway) mountRest() {
 	g.mux.HandleFunc("/readyz", g.ready)
 	g.mux.HandleFunc("GET /v1/models", g.models)
 	g.mux.HandleFunc("GET /v1/models/{model...}", g.models)
+	g.mux.HandleFunc("/v1/models", g.onlyGet)
 	g.mux.HandleFunc("GET /{$}", g.probe)
 	g.mux.HandleFunc("GET /api/hello", g.probe) // Claude Code's connectivity check
 	g.mux.HandleFunc("/", g.unknown)
@@ -25,6 +26,11 @@ func (g *Gateway) mountRest() {
 func (g *Gateway) probe(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write([]byte("Interlock is running.\n"))
+}
+
+func (g *Gateway) onlyGet(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Allow", "GET, HEAD")
+	g.bare(w, r).refuse(refusal{status: 405, code: "method_not_allowed", message: "this path takes GET only"})
 }
 
 func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
@@ -69,7 +75,7 @@ func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 	message := "there is nothing at " + clipText(r.URL.Path, 120) + "; see the endpoints in the documentation"
 	for _, part := range []string{
 		"/v1/responses", "/openai/v1/responses", "/v1/embeddings", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
-		"/openai/deployments/", "/api/v1/", "/v1/messages/batches",
+		"/openai/deployments/", "/api/v1/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
 	} {
 		if strings.HasPrefix(r.URL.Path, part) || r.URL.Path == strings.TrimSuffix(part, "/") {
 			message = clipText(r.URL.Path, 120) + " is not part of this version yet"
