@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 
 	"github.com/interlock-gateway/interlock/internal/config/yamldoc"
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -171,8 +172,8 @@ func (l *loader) setting(code, path, format string, args ...any) {
 // locate finds the place that gave a setting its value; nil if that is the
 // default and there is no file.
 func (l *loader) locate(path string) *resource.Position {
-	for i := len(l.sets) - 1; i >= 0; i-- {
-		if s := l.sets[i]; yamldoc.Within(path, s.path) {
+	for _, s := range slices.Backward(l.sets) {
+		if yamldoc.Within(path, s.path) {
 			return s.locate(path)
 		}
 	}

@@ -130,10 +130,10 @@ func oddIPv4(labels []string) (netip.Addr, bool) {
 		if err != nil {
 			return netip.Addr{}, false
 		}
-		v = v<<bits | n
+		v = v<<bits | n // the sizes add up to 32 bits
 	}
 	var b [4]byte
-	binary.BigEndian.PutUint32(b[:], uint32(v)) //nolint:gosec // the bit sizes add up to 32
+	binary.BigEndian.PutUint32(b[:], uint32(v))
 	return netip.AddrFrom4(b), true
 }
 

@@ -12,13 +12,14 @@ import (
 	"unicode/utf8"
 )
 
-// The codes of problems that an object's own checks find.
+// The codes of problems.
 const (
-	CodeInvalid   = "invalid"
-	CodeNotBuilt  = "not_built"
-	CodeNameTaken = "name_taken"
-	CodeConflict  = "conflict"
-	CodeSecret    = "secret"
+	CodeInvalid          = "invalid"
+	CodeConflict         = "conflict"
+	CodeNameTaken        = "name_taken"
+	CodeMissingReference = "missing_reference"
+	CodeNotBuilt         = "not_built"
+	CodeSecret           = "secret"
 )
 
 // maxNameChars bounds model names, aliases and patterns, in characters.

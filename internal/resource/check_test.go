@@ -82,8 +82,11 @@ func TestModelCheck(t *testing.T) {
 			"refuses what is out of range",
 			&resource.Model{Meta: meta("Model", "a*b"), Modality: "video", Family: "?", ContextWindow: -1, MaxOutputTokens: -2},
 			[][2]string{
-				{"name", "inside"}, {"modality", "chat, embedding, image, audio or rerank"}, {"family", "is no name"},
-				{"contextWindow", "-1"}, {"maxOutputTokens", "-2"},
+				{"name", "inside"},
+				{"modality", "chat, embedding, image, audio or rerank"},
+				{"family", "is no name"},
+				{"contextWindow", "-1"},
+				{"maxOutputTokens", "-2"},
 			},
 		},
 	})
@@ -102,9 +105,14 @@ func TestSettingsCheck(t *testing.T) {
 				Residencies: []string{"EU", "se", "se"}, PIIDefault: "hide", UnknownModelStatus: 500,
 			},
 			[][2]string{
-				{"name", "named settings"}, {"enabled", "switched off"}, {"globalModelAllowlist[0]", "inside"},
-				{"globalModelAllowlist[2]", "repeats globalModelAllowlist[1]"}, {"residencies[0]", "is no name"},
-				{"residencies[2]", "repeats"}, {"piiDefault", "off, allow"}, {"unknownModelStatus", "503 or 404"},
+				{"name", "named settings"},
+				{"enabled", "switched off"},
+				{"globalModelAllowlist[0]", "inside"},
+				{"globalModelAllowlist[2]", "repeats globalModelAllowlist[1]"},
+				{"residencies[0]", "is no name"},
+				{"residencies[2]", "repeats"},
+				{"piiDefault", "off, allow"},
+				{"unknownModelStatus", "503 or 404"},
 			},
 		},
 	})

@@ -50,8 +50,8 @@ func (k *Key) checkIdentity(c *checker) {
 		at := JoinPath("labels", name)
 		if err := CheckText(name, maxLabelKey); err != nil {
 			c.add(at, "the label's name %s", err)
-		} else if strings.ContainsAny(name, "= ") {
-			c.add(at, "the label's name %s has a space or =; agent-label subjects are written name=value", quote(name))
+		} else if strings.Contains(name, "=") {
+			c.add(at, "the label's name %s has a =; subjects write labels as name=value", quote(name))
 		}
 		if strings.EqualFold(name, "source") {
 			c.add(at, "the label source is set by the gateway; choose another name")

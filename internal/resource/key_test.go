@@ -25,14 +25,18 @@ func TestKeyCheck(t *testing.T) {
 		{"wants an owner that is somebody", key(func(k *K) { k.Owner = &resource.KeyOwner{} }), [][2]string{{"owner", "here are 0"}}},
 		{"refuses odd names", key(func(k *K) { k.Team, k.Agent = strings.Repeat("x", 121), "a\nb" }), [][2]string{{"team", "121 characters"}, {"agent", "U+000A"}}},
 		{"refuses odd labels", key(func(k *K) { k.Labels = map[string]string{"Source": "x", "a=b": "x", "v": "\x00"} }), [][2]string{
-			{"labels.Source", "set by the gateway"}, {`labels["a=b"]`, "space or ="}, {"labels.v", "U+0000"},
+			{"labels.Source", "set by the gateway"}, {`labels["a=b"]`, "has a ="}, {"labels.v", "U+0000"},
 		}},
 		{"refuses bad ceilings", key(func(k *K) {
 			k.AllowedModels, k.AllowedProviders, k.AllowedResidencies = []string{"a*b"}, []string{"A"}, []string{"eu", "eu"}
 			k.PII, k.RateLimits = "hide", &resource.RateLimits{RequestsPerMinute: new(0), Concurrent: new(-1)}
 		}), [][2]string{
-			{"allowedModels[0]", "inside"}, {"allowedProviders[0]", "is no name"}, {"allowedResidencies[1]", "repeats"}, {"pii", "off, allow, redact"},
-			{"rateLimits.requestsPerMinute", "or remove it for no limit"}, {"rateLimits.concurrent", "-1"},
+			{"allowedModels[0]", "inside"},
+			{"allowedProviders[0]", "is no name"},
+			{"allowedResidencies[1]", "repeats"},
+			{"pii", "off, allow, redact"},
+			{"rateLimits.requestsPerMinute", "or remove it for no limit"},
+			{"rateLimits.concurrent", "-1"},
 		}},
 		{"takes a literal secret of the right form", key(func(k *K) { k.Secret = "ilk_01234567890123456789" }), nil},
 		{"refuses a short literal", key(func(k *K) { k.Secret = "ilk_0123" }), [][2]string{{"secret", "at least 24 characters; it has 8"}}},

@@ -52,8 +52,10 @@ func (p *Provider) unbuilt() []unbuilt {
 	built := slices.Contains([]ProviderType{TypeAnthropic, TypeOpenAI, TypeOpenAICompatible}, p.Type)
 	return []unbuilt{
 		{"type", known && !built, "providers of type " + string(p.Type) + " are not part of this version yet; it has anthropic, openai and openai-compatible"},
-		{"wireFormat", p.WireFormat != "" && built && p.WireFormat != nativeFormat(p.Type),
-			"a provider of type " + string(p.Type) + " speaks only " + nativeFormat(p.Type) + " in this version; remove it"},
+		{
+			"wireFormat", p.WireFormat != "" && built && p.WireFormat != nativeFormat(p.Type),
+			"a provider of type " + string(p.Type) + " speaks only " + nativeFormat(p.Type) + " in this version; remove it",
+		},
 		{"aws", p.AWS != nil, ""},
 		{"google", p.Google != nil, ""},
 		{"azure", p.Azure != nil, ""},
@@ -80,8 +82,10 @@ func (r *Route) unbuilt() []unbuilt {
 	}
 	fields := []unbuilt{
 		{"aliases", len(r.Aliases) > 0, ""},
-		{"strategy.type", slices.Contains(strategyTypes(), strategy) && strategy != "failover",
-			"the strategy " + strategy + " is not part of this version yet; it has failover"},
+		{
+			"strategy.type", slices.Contains(strategyTypes(), strategy) && strategy != "failover",
+			"the strategy " + strategy + " is not part of this version yet; it has failover",
+		},
 		{"allowCrossProvider", r.AllowCrossProvider, ""},
 		{"orgKeyFallbackForCallerCredentials", r.OrgKeyFallbackForCallerCredential, ""},
 		{"onLoss", r.OnLoss != "" && r.OnLoss != "allow", ""},

@@ -42,8 +42,10 @@ func TestProviderCheck(t *testing.T) {
 		{"refuses times out of range", provider(func(p *P) {
 			p.Timeouts = &resource.Timeouts{ConnectMs: new(-1), ResponseHeaderMs: new(86_400_001), StreamIdleMs: new(-5), TotalMs: new(1 << 40)}
 		}), [][2]string{
-			{"timeouts.connectMs", "-1 is out of range; write 0 to 86400000 milliseconds (24 hours)"}, {"timeouts.responseHeaderMs", "86400001"},
-			{"timeouts.streamIdleMs", "-5"}, {"timeouts.totalMs", "24 hours"},
+			{"timeouts.connectMs", "-1 is out of range; write 0 to 86400000 milliseconds (24 hours)"},
+			{"timeouts.responseHeaderMs", "86400001"},
+			{"timeouts.streamIdleMs", "-5"},
+			{"timeouts.totalMs", "24 hours"},
 		}},
 		{"refuses bad models", provider(func(p *P) {
 			p.ModelPatterns = []string{"gpt-*-x", "A", "a"}
@@ -51,16 +53,24 @@ func TestProviderCheck(t *testing.T) {
 			p.StaticModels = []string{"gpt-*"}
 			p.ContextWindows = map[string]int{"gpt-4.1": 0}
 		}), [][2]string{
-			{"modelPatterns[0]", "inside"}, {"modelPatterns[2]", "repeats modelPatterns[1]"}, {`modelAliases["a*"]`, "has a *"},
-			{"modelAliases.fast", "repeats"}, {"modelAliases.ok", "is empty"}, {"staticModels[0]", "has a *"}, {`contextWindows["gpt-4.1"]`, "out of range"},
+			{"modelPatterns[0]", "inside"},
+			{"modelPatterns[2]", "repeats modelPatterns[1]"},
+			{`modelAliases["a*"]`, "has a *"},
+			{"modelAliases.fast", "repeats"},
+			{"modelAliases.ok", "is empty"},
+			{"staticModels[0]", "has a *"},
+			{`contextWindows["gpt-4.1"]`, "out of range"},
 		}},
 		{"refuses odd residency and limits", provider(func(p *P) {
 			p.Residency, p.MaxConcurrent, p.HealthProbe = "Sweden!", -1, &resource.HealthProbe{IntervalSeconds: -1}
 			p.Betas = map[string][]string{"messages": {"ok-1", "not ok"}}
 			p.DataHandling = &resource.DataHandling{Jurisdiction: strings.Repeat("x", 65)}
 		}), [][2]string{
-			{"maxConcurrent", "-1"}, {"residency", "is no name"}, {"dataHandling.jurisdiction", "65 characters"},
-			{"betas.messages[1]", "anthropic-beta"}, {"healthProbe.intervalSeconds", "-1"},
+			{"maxConcurrent", "-1"},
+			{"residency", "is no name"},
+			{"dataHandling.jurisdiction", "65 characters"},
+			{"betas.messages[1]", "anthropic-beta"},
+			{"healthProbe.intervalSeconds", "-1"},
 		}},
 	})
 }

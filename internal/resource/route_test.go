@@ -68,7 +68,9 @@ func TestRouteCheck(t *testing.T) {
 				{Name: "fast"},
 			}
 		}), [][2]string{
-			{"aliases[0].name", "has a *"}, {"aliases[1].wireModels.a", "is empty"}, {"aliases[2].name", "repeats aliases[1]"},
+			{"aliases[0].name", "has a *"},
+			{"aliases[1].wireModels.a", "is empty"},
+			{"aliases[2].name", "repeats aliases[1]"},
 			{"aliases[2].wireModels", "no wire models"},
 		}},
 		{"takes lines in a description", route(func(r *R) { r.Description = "one\r\ntwo\tthree" }), nil},

@@ -59,7 +59,7 @@ func isSection(t reflect.Type) bool {
 // been meant, or "".
 func Field(root reflect.Value, path string) (v reflect.Value, secret bool, suggestion string) {
 	v = root
-	for _, name := range strings.Split(path, ".") {
+	for name := range strings.SplitSeq(path, ".") {
 		if !isSection(v.Type()) {
 			return reflect.Value{}, false, suggestPath(root.Type(), path)
 		}

@@ -81,10 +81,27 @@ func (tr *tree) scalar(t *rapid.T, path string) {
 	tr.next++
 	n := fmt.Sprint(tr.next)
 	w := rapid.SampledFrom([]word{
-		{"w" + n, "w" + n}, {n, n}, {"true", "true"}, {"\"q ä# {" + n + "\"", "q ä# {" + n}, {"'it''s " + n + "'", "it's " + n},
-		{"two words " + n, "two words " + n}, {"1.5", "1.5"}, {"https://a.example:8080/x", "https://a.example:8080/x"}, {"claude-*", "claude-*"},
-		{"env:NAME", "env:NAME"}, {"file:./a/b c", "file:./a/b c"}, {"host:80", "host:80"}, {"10:30:05", "10:30:05"}, {"a::b", "a::b"}, {"\"\"", ""},
-		{"x#y", "x#y"}, {"-1", "-1"}, {"-x", "-x"}, {"it's", "it's"}, {"\"a\\\"b\"", "a\"b"}, {"2026-11-30T10:00:00Z", "2026-11-30T10:00:00Z"},
+		{"w" + n, "w" + n},
+		{n, n},
+		{"true", "true"},
+		{"\"q ä# {" + n + "\"", "q ä# {" + n},
+		{"'it''s " + n + "'", "it's " + n},
+		{"two words " + n, "two words " + n},
+		{"1.5", "1.5"},
+		{"https://a.example:8080/x", "https://a.example:8080/x"},
+		{"claude-*", "claude-*"},
+		{"env:NAME", "env:NAME"},
+		{"file:./a/b c", "file:./a/b c"},
+		{"host:80", "host:80"},
+		{"10:30:05", "10:30:05"},
+		{"a::b", "a::b"},
+		{"\"\"", ""},
+		{"x#y", "x#y"},
+		{"-1", "-1"},
+		{"-x", "-x"},
+		{"it's", "it's"},
+		{"\"a\\\"b\"", "a\"b"},
+		{"2026-11-30T10:00:00Z", "2026-11-30T10:00:00Z"},
 	}).Draw(t, "scalar")
 	tr.words[path] = w
 	tr.b.WriteString(w.written)
