@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/upstream"
@@ -221,6 +222,10 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	case isErr:
 		return false, d.errorIn200(resp, body, false)
 	}
+	if d.ex.settle(ending{outcome: audit.OutcomeAllow, status: resp.StatusCode, served: d.c, usage: d.ex.format.Usage(body)}) != nil {
+		d.ex.failUnrecorded()
+		return true, attempt{}
+	}
 	d.ex.out.begin(resp.StatusCode, func(h http.Header) {
 		copyHeaders(h, resp.Header)
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -229,7 +234,6 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	if err := d.ex.out.send(body); err != nil {
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.Canceled}}
 	}
-	d.ex.log(resp.StatusCode, "")
 	return true, attempt{}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -36,6 +37,11 @@ type exchange struct {
 	plan     *routing.Plan     // decide
 	attempts []attempt         // execute
 	out      *clientWriter     // execute
+
+	began   time.Time // accept
+	dialled time.Time // execute: the running or last attempt
+	content time.Time // execute: first content of a stream
+	settled bool
 }
 
 // attempt is the record of one dial that failed.
@@ -48,6 +54,8 @@ type attempt struct {
 	// note says in a few words what went wrong when there is no answer to
 	// show.
 	note string
+	// start is from the arrival of the request.
+	start, duration time.Duration
 }
 
 type answer struct {
@@ -63,6 +71,8 @@ type refusal struct {
 	message    string
 	retry      bool          // the client may usefully repeat the request
 	retryAfter time.Duration // with retry; 0 sends no header
+	policy     string        // its name in the audit; empty for a request that is wrong, or a fault of ours
+	unrecorded bool          // it is one of too many to keep
 }
 
 // serve takes the request along the path. Each step either goes on or has
@@ -71,12 +81,12 @@ func (ex *exchange) serve() {
 	g := ex.g
 	if n := g.inFlight.Add(1); n > g.opt.MaxInFlight {
 		g.inFlight.Add(-1)
-		ex.refuse(refusal{503, "gateway_overloaded", "too many requests are running; repeat this one in a moment", true, time.Second})
+		ex.refuse(refusal{status: 503, code: "gateway_overloaded", message: "too many requests are running; repeat this one in a moment", retry: true, retryAfter: time.Second})
 		return
 	}
 	defer g.inFlight.Add(-1)
 	if ex.live = g.opt.Live(); ex.live == nil {
-		ex.refuse(refusal{503, "gateway_unavailable", "no configuration is loaded yet; see the server's log", true, 5 * time.Second})
+		ex.refuse(notLoaded())
 		return
 	}
 	if !ex.authenticate() {
@@ -98,7 +108,7 @@ func (ex *exchange) serve() {
 		Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
 	}})
 	if rf := ex.plan.Refusal; rf != nil {
-		ex.refuse(refusal{status: rf.Status, code: rf.Code, message: rf.Message, retry: rf.Retry})
+		ex.refuse(refusal{status: rf.Status, code: rf.Code, message: rf.Message, retry: rf.Retry, policy: rf.Policy})
 		return
 	}
 	ex.execute()
@@ -114,11 +124,12 @@ func (ex *exchange) authenticate() bool {
 	}
 	if ap, perr := netip.ParseAddrPort(ex.r.RemoteAddr); perr == nil {
 		if wait := ex.g.guard.Fail(ap.Addr(), now); wait > 0 {
-			ex.refuse(refusal{429, "rate_limit_exceeded", "too many requests with a wrong key came from this address; wait, then check the key", true, wait})
+			ex.refuse(refusal{status: 429, code: "rate_limit_exceeded", message: "too many requests with a wrong key came from this address; wait, then check the key",
+				retry: true, retryAfter: wait, policy: "auth", unrecorded: true})
 			return false
 		}
 	}
-	ex.refuse(refusal{status: 401, code: "invalid_api_key", message: err.Error()})
+	ex.refuse(refusal{status: 401, code: "invalid_api_key", message: err.Error(), policy: "auth"})
 	return false
 }
 
@@ -148,8 +159,30 @@ func (ex *exchange) refuse(rf refusal) {
 		h["Connection"] = []string{"close"} // the rest of the body is not worth reading
 	}
 	ex.routingHeaders(h, nil)
-	ex.writeError(rf.status, &wire.Error{Status: rf.status, Code: rf.code, Message: rf.message, RequestID: ex.id})
-	ex.log(rf.status, rf.code)
+	e := &wire.Error{Status: rf.status, Code: rf.code, Message: rf.message, RequestID: ex.id}
+	if !rf.unrecorded && ex.settle(ending{outcome: rf.outcome(), status: rf.status, code: rf.code, policy: rf.policy}) != nil {
+		e = ex.unrecorded()
+		h["Retry-After"] = []string{"1"}
+		delete(h, "X-Should-Retry")
+	}
+	ex.writeError(e.Status, e)
+}
+
+// outcome in the audit: a refusal by a policy is a denial.
+func (rf *refusal) outcome() string {
+	if rf.policy != "" {
+		return audit.OutcomeDeny
+	}
+	return audit.OutcomeError
+}
+
+// notLoaded is ER-NOTLOADED: without a valid configuration nobody is granted
+// anything. It is a 400, since agents answer a 401 by asking for a sign-in.
+func notLoaded() refusal {
+	return refusal{
+		status: 400, code: "MODEL_DENIED", policy: "no-grant", retry: true, retryAfter: 5 * time.Second,
+		message: "no valid configuration is loaded yet; repeat the request later, or see the server's log",
+	}
 }
 
 // writeError sends an error object; the other headers are set already.
@@ -186,7 +219,7 @@ func (ex *exchange) recover() {
 	if ex.out != nil && !ex.out.untouched() {
 		panic(http.ErrAbortHandler)
 	}
-	ex.refuse(refusal{503, "gateway_unavailable", "the gateway failed on this request; the log has the request id", true, time.Second})
+	ex.refuse(refusal{status: 503, code: "gateway_unavailable", message: "the gateway failed on this request; the log has the request id", retry: true, retryAfter: time.Second})
 }
 
 // log writes one line about a request that was not served well. Served ones

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/routing"
 )
@@ -27,10 +28,12 @@ func (ex *exchange) execute() {
 	}
 	for i := range ex.plan.Candidates {
 		c := &ex.plan.Candidates[i]
+		ex.dialled = ex.g.opt.Now()
 		served, at := ex.dial(ctx, c, deadline)
 		if served {
 			return
 		}
+		at.start, at.duration = ex.dialled.Sub(ex.began), ex.g.opt.Now().Sub(ex.dialled)
 		ex.attempts = append(ex.attempts, at)
 		if at.failure.Category == failure.Canceled {
 			ex.canceled(ctx, c)
@@ -64,13 +67,13 @@ func streamHeaders(h http.Header) {
 func (ex *exchange) canceled(ctx context.Context, c *routing.Candidate) {
 	if errors.Is(cause(ctx), errShutdown{}) {
 		e := ex.gatewayError(503, "gateway_unavailable", "the gateway is shutting down; repeat the request")
+		_ = ex.settle(ending{outcome: audit.OutcomeError, status: 503, code: e.Code}) // logged; the client is told of the shutdown either way
 		ex.out.fail(func() {
 			ex.w.Header()["Retry-After"] = []string{"1"}
 			ex.routingHeaders(ex.w.Header(), c)
 			ex.writeError(503, e)
 		}, func() []byte { return ex.format.AppendStreamError(nil, e) })
-		ex.log(503, e.Code)
 		return
 	}
-	ex.log(499, "canceled")
+	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, code: "canceled", category: string(failure.Canceled)}) // logged; there is nobody to tell
 }

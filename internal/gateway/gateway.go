@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
@@ -33,7 +34,10 @@ type Options struct {
 	// MaxElapsed bounds the time to first content over all attempts; default
 	// 600 s, negative is no bound.
 	MaxElapsed time.Duration
-	Log        *slog.Logger
+	// Record keeps the audit record of a request; it must not keep the
+	// pointer. nil records nothing.
+	Record func(*audit.Record) error
+	Log    *slog.Logger
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
@@ -103,7 +107,7 @@ func ErrShutdown() error { return errShutdown{} }
 // endpoint makes the handler of one endpoint.
 func (g *Gateway) endpoint(f *wire.Format, e *llm.Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ex := &exchange{g: g, format: f, endpoint: e, w: w, r: r, id: newRequestID(g.opt.Now())}
+		ex := &exchange{g: g, format: f, endpoint: e, w: w, r: r, id: newRequestID(g.opt.Now()), began: g.opt.Now()}
 		w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
 		defer ex.recover()
 		if r.Method != e.Method {

@@ -18,7 +18,7 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
 	defer ex.recover()
 	if ex.live = g.opt.Live(); ex.live == nil {
-		ex.refuse(refusal{503, "gateway_unavailable", "no configuration is loaded yet; see the server's log", true, 5e9})
+		ex.refuse(notLoaded())
 		return
 	}
 	if !ex.authenticate() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/wire"
@@ -26,6 +27,10 @@ func (ex *exchange) failed(why routing.Action) {
 // failedOne is ER-ONE.
 func (ex *exchange) failedOne(at *attempt) {
 	if a := at.answer; a != nil && passesThrough(at) {
+		if ex.settle(ending{outcome: audit.OutcomeError, status: a.status, code: at.failure.Code, category: string(at.failure.Category)}) != nil {
+			ex.failUnrecorded()
+			return
+		}
 		ex.out.fail(func() {
 			h := ex.w.Header()
 			copyHeaders(h, a.header)
@@ -37,10 +42,13 @@ func (ex *exchange) failedOne(at *attempt) {
 			ex.w.WriteHeader(a.status)
 			_, _ = ex.w.Write(a.body)
 		}, func() []byte { return ex.format.AppendStreamError(nil, ex.attemptError(at)) })
-		ex.log(a.status, string(at.failure.Category))
 		return
 	}
 	e := ex.attemptError(at)
+	if ex.settle(ending{outcome: audit.OutcomeError, status: e.Status, code: e.Code, category: string(at.failure.Category)}) != nil {
+		ex.failUnrecorded()
+		return
+	}
 	ex.out.fail(func() {
 		h := ex.w.Header()
 		ex.routingHeaders(h, at.candidate)
@@ -51,7 +59,6 @@ func (ex *exchange) failedOne(at *attempt) {
 		h["X-Should-Retry"] = []string{strconv.FormatBool(e.Code == "upstream_timeout" || e.Code == "upstream_unreachable")}
 		ex.writeError(e.Status, e)
 	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
-	ex.log(e.Status, e.Code)
 }
 
 // passesThrough: the provider's own words help the client, unless they are
@@ -97,6 +104,10 @@ func (ex *exchange) failedAll() {
 	}
 	e := ex.gatewayError(status, "UPSTREAM_POOL_EXHAUSTED", "every member of the route %q failed for the model %q: %s",
 		ex.plan.Route, ex.plan.Model, strings.Join(parts, "; "))
+	if ex.settle(ending{outcome: audit.OutcomeError, status: status, code: e.Code, category: string(ex.attempts[len(ex.attempts)-1].failure.Category)}) != nil {
+		ex.failUnrecorded()
+		return
+	}
 	ex.out.fail(func() {
 		h := ex.w.Header()
 		if limited {
@@ -107,7 +118,6 @@ func (ex *exchange) failedAll() {
 		ex.routingHeaders(h, ex.attempts[len(ex.attempts)-1].candidate)
 		ex.writeError(status, e)
 	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
-	ex.log(status, e.Code)
 }
 
 // poolStatus is the status that all attempts share, or 503. Our own rejected

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -99,15 +100,29 @@ func (r *relaying) pass() (done, served bool, at attempt) {
 		return false, false, attempt{}
 	}
 	r.holding = nil
+	if r.reader.Complete() && !r.settle() {
+		return true, true, attempt{}
+	}
 	if err := r.ex.out.send(out); err != nil {
 		return true, false, attempt{candidate: r.c, failure: failure.Failure{Category: failure.Canceled}}
 	}
 	return false, false, attempt{}
 }
 
+// settle records the request before its end marker goes out; false means that
+// it could not and the client was told so.
+func (r *relaying) settle() bool {
+	if r.ex.settle(ending{outcome: audit.OutcomeAllow, status: r.resp.StatusCode, served: r.c, usage: r.reader.Usage()}) == nil {
+		return true
+	}
+	r.ex.failUnrecorded()
+	return false
+}
+
 // begin commits to this attempt.
 func (r *relaying) begin() {
 	r.begun = true
+	r.ex.content = r.ex.g.opt.Now()
 	r.ex.out.begin(r.resp.StatusCode, func(h http.Header) {
 		streamHeaders(h)
 		copyHeaders(h, r.resp.Header)
@@ -130,8 +145,8 @@ func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool,
 		_ = r.ex.out.send(append(r.holding, before...)) // a client that left shows in the next write as well
 	}
 	raw := r.target.Scrub(ev.Raw)
+	r.brokeOff(&at, at.answer.status)
 	r.ex.out.fail(func() {}, func() []byte { return raw })
-	r.brokeOff(at)
 	return true, true, at
 }
 
@@ -139,9 +154,9 @@ func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool,
 func (r *relaying) ended(err error) (bool, attempt) {
 	if r.reader.Complete() {
 		if tail := r.events.Rest(); len(tail.Raw) > 0 && errors.Is(err, io.EOF) {
-			_ = r.ex.out.send(tail.Raw)
+			_ = r.ex.out.send(tail.Raw) // a client that left is nobody's error
 		}
-		return r.finish()
+		return true, attempt{}
 	}
 	if errors.Is(err, io.EOF) { // a last event without its blank line may hold the marker
 		if tail := r.events.Rest(); len(tail.Raw) > 0 {
@@ -154,8 +169,10 @@ func (r *relaying) ended(err error) (bool, attempt) {
 					if !r.begun {
 						r.begin()
 					}
-					_ = r.ex.out.send(append(r.holding, tail.Raw...))
-					return r.finish()
+					if r.settle() {
+						_ = r.ex.out.send(append(r.holding, tail.Raw...)) // a client that left is nobody's error
+					}
+					return true, attempt{}
 				}
 			case wire.Preamble:
 			}
@@ -173,19 +190,17 @@ func (r *relaying) ended(err error) (bool, attempt) {
 		return false, at
 	}
 	e := r.ex.attemptError(&at)
+	r.brokeOff(&at, e.Status)
 	r.ex.out.fail(func() {}, func() []byte { return r.ex.format.AppendStreamError(nil, e) })
-	r.brokeOff(at)
 	return true, at
 }
 
-func (r *relaying) finish() (bool, attempt) {
-	r.ex.log(r.resp.StatusCode, "")
-	return true, attempt{}
-}
-
-// brokeOff logs an answer that failed after its first content.
-func (r *relaying) brokeOff(at attempt) {
-	r.ex.attempts = append(r.ex.attempts, at)
+// brokeOff records an answer that failed after its first content. That it
+// could not be kept changes nothing: the answer ends with an error anyway.
+func (r *relaying) brokeOff(at *attempt, status int) {
+	at.start, at.duration = r.ex.dialled.Sub(r.ex.began), r.ex.g.opt.Now().Sub(r.ex.dialled)
+	r.ex.attempts = append(r.ex.attempts, *at)
+	_ = r.ex.settle(ending{outcome: audit.OutcomeError, status: status, code: at.failure.Code, category: string(at.failure.Category), usage: r.reader.Usage()})
 	r.ex.g.opt.Log.Warn("a stream broke off after content was sent", "requestId", r.ex.id, "provider", r.c.Provider,
 		"category", at.failure.Category, "status", at.failure.Status, "note", at.note)
 }

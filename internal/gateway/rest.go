@@ -87,7 +87,7 @@ func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 
 // bare makes an exchange for an answer outside the model endpoints.
 func (g *Gateway) bare(w http.ResponseWriter, r *http.Request) *exchange {
-	ex := &exchange{g: g, format: g.nearest(r), endpoint: &llm.Endpoint{}, w: w, r: r, id: newRequestID(g.opt.Now())}
+	ex := &exchange{g: g, format: g.nearest(r), endpoint: &llm.Endpoint{}, w: w, r: r, id: newRequestID(g.opt.Now()), began: g.opt.Now(), settled: true}
 	w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
 	return ex
 }

@@ -197,7 +197,13 @@ func (c *compiler) keys() {
 // key is the run-time form of a key whose secret ends at a time, if that is
 // not zero.
 func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
-	out := &auth.Key{Name: k.Name, Type: k.Type, Expires: ends}
+	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
+	if k.Owner != nil {
+		out.User = k.Owner.User
+		if out.Team == "" {
+			out.Team = k.Owner.Team
+		}
+	}
 	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
 		out.Expires = *k.ExpiresAt
 	}
