@@ -75,5 +75,5 @@ func (ex *exchange) canceled(ctx context.Context, c *routing.Candidate) {
 		}, func() []byte { return ex.format.AppendStreamError(nil, e) })
 		return
 	}
-	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, code: "canceled", category: string(failure.Canceled)}) // logged; there is nobody to tell
+	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, category: string(failure.Canceled)}) // logged; there is nobody to tell
 }

@@ -29,11 +29,14 @@ var rings = map[string][]string{
 	"internal/upstream":         {"catalog", "failure", "llm", "resource", "secret"},
 	"internal/upstream/drivers": {"resource", "upstream", "upstream/*"},
 	"internal/store":            {"llm", "resource"},
+	"internal/store/sqlstore":   {"llm", "resource", "store"},
+	"internal/store/storetest":  {"llm", "resource", "store"},
 	"internal/audit":            {"failure", "llm", "store"},
 	"internal/snapshot":         {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "upstream", "upstream/*"},
 	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
 	// ring 3: surfaces
-	"internal/gateway": {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
+	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
+	"internal/admin":   {"audit", "control", "llm", "resource", "routing", "secret", "snapshot", "store"},
 	// ring 4: wiring
 	"internal/app": {"*"},
 	"internal/cli": {"*"},
