@@ -356,7 +356,7 @@ func TestHTTP2HasNoConnectionToCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if p := recover(); p != http.ErrAbortHandler {
+		if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // net/http compares it like this as well
 			t.Errorf("got %v", p)
 		}
 		if r := s.Records(); len(r) != 1 || !r[0].Done || r[0].Note != "cut:rst" {

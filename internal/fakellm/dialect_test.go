@@ -66,17 +66,23 @@ func TestStreamsCarryTextUsageAndEnd(t *testing.T) {
 		usage            string // where it is, in the event from the end:
 		usageFromEnd     int
 	}{
-		{"openai chat", chatPath, `{"model":"m","stream":true,"stream_options":{"include_usage":true}}`, sseEvents,
-			"choices.0.delta.content", "", "usage.total_tokens", 2},
-		{"openai responses", responsesPath, `{"model":"m","stream":true}`, sseEvents, "delta",
+		{
+			"openai chat", chatPath, `{"model":"m","stream":true,"stream_options":{"include_usage":true}}`, sseEvents,
+			"choices.0.delta.content", "", "usage.total_tokens", 2,
+		},
+		{
+			"openai responses", responsesPath, `{"model":"m","stream":true}`, sseEvents, "delta",
 			"response.created response.in_progress response.output_item.added response.content_part.added response.output_text.delta " +
 				"response.output_text.done response.content_part.done response.output_item.done response.completed",
-			"response.usage.total_tokens", 1},
+			"response.usage.total_tokens", 1,
+		},
 		{"anthropic messages", messagesPath, `{"model":"m","stream":true}`, sseEvents, "delta.text", anthropicOrder, "usage.output_tokens", 2},
 		{"vertex claude", vertexClaude + "streamRawPredict", `{}`, sseEvents, "delta.text", anthropicOrder, "usage.output_tokens", 2},
 		{"bedrock invoke", invokeStream, `{}`, awsEvents, "delta.text", anthropicOrder, "usage.output_tokens", 2},
-		{"bedrock converse", converse + "-stream", `{}`, awsEvents, "delta.text",
-			"messageStart contentBlockDelta contentBlockStop messageStop metadata", "usage.totalTokens", 1},
+		{
+			"bedrock converse", converse + "-stream", `{}`, awsEvents, "delta.text",
+			"messageStart contentBlockDelta contentBlockStop messageStop metadata", "usage.totalTokens", 1,
+		},
 		{"gemini sse", geminiStream + "?alt=sse", `{}`, sseEvents, "candidates.0.content.parts.0.text", "", "usageMetadata.totalTokenCount", 1},
 		{"gemini array", geminiStream, `{}`, arrayEvents, "candidates.0.content.parts.0.text", "", "usageMetadata.totalTokenCount", 1},
 	} {
@@ -126,20 +132,32 @@ func TestThinkingAndToolCallsInEveryDialect(t *testing.T) {
 		thinking, tool, argument string // where they are
 		stop, stopWord           string
 	}{
-		{"chat", chatPath, `{}`, nil, "choices.0.message.reasoning_content", "choices.0.message.tool_calls.0.function.name",
-			"choices.0.message.tool_calls.0.function.arguments", "choices.0.finish_reason", "tool_calls"},
-		{"chat stream", chatPath, `{"stream":true}`, sseEvents, "choices.0.delta.reasoning_content", "choices.0.delta.tool_calls.0.function.name",
-			"choices.0.delta.tool_calls.0.function.arguments", "choices.0.finish_reason", "tool_calls"},
+		{
+			"chat", chatPath, `{}`, nil, "choices.0.message.reasoning_content", "choices.0.message.tool_calls.0.function.name",
+			"choices.0.message.tool_calls.0.function.arguments", "choices.0.finish_reason", "tool_calls",
+		},
+		{
+			"chat stream", chatPath, `{"stream":true}`, sseEvents, "choices.0.delta.reasoning_content", "choices.0.delta.tool_calls.0.function.name",
+			"choices.0.delta.tool_calls.0.function.arguments", "choices.0.finish_reason", "tool_calls",
+		},
 		{"messages", messagesPath, `{}`, nil, "content.0.thinking", "content.2.name", "content.2.input.city", "stop_reason", "tool_use"},
-		{"messages stream", messagesPath, `{"stream":true}`, sseEvents, "delta.thinking", "content_block.name", "delta.partial_json",
-			"delta.stop_reason", "tool_use"},
+		{
+			"messages stream", messagesPath, `{"stream":true}`, sseEvents, "delta.thinking", "content_block.name", "delta.partial_json",
+			"delta.stop_reason", "tool_use",
+		},
 		{"responses", responsesPath, `{}`, nil, "output.0.summary.0.text", "output.2.name", "output.2.arguments", "status", "completed"},
-		{"gemini", geminiPath, `{}`, nil, "candidates.0.content.parts.0.text", "candidates.0.content.parts.2.functionCall.name",
-			"candidates.0.content.parts.2.functionCall.args.city", "candidates.0.finishReason", "STOP"},
-		{"converse", converse, `{}`, nil, "output.message.content.0.reasoningContent.reasoningText.text",
-			"output.message.content.2.toolUse.name", "output.message.content.2.toolUse.input.city", "stopReason", "tool_use"},
-		{"converse stream", converse + "-stream", `{}`, awsEvents, "delta.reasoningContent.text", "start.toolUse.name",
-			"delta.toolUse.input", "stopReason", "tool_use"},
+		{
+			"gemini", geminiPath, `{}`, nil, "candidates.0.content.parts.0.text", "candidates.0.content.parts.2.functionCall.name",
+			"candidates.0.content.parts.2.functionCall.args.city", "candidates.0.finishReason", "STOP",
+		},
+		{
+			"converse", converse, `{}`, nil, "output.message.content.0.reasoningContent.reasoningText.text",
+			"output.message.content.2.toolUse.name", "output.message.content.2.toolUse.input.city", "stopReason", "tool_use",
+		},
+		{
+			"converse stream", converse + "-stream", `{}`, awsEvents, "delta.reasoningContent.text", "start.toolUse.name",
+			"delta.toolUse.input", "stopReason", "tool_use",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := f.post(c.path, c.body)
@@ -216,13 +234,19 @@ func TestUsageCanBeScripted(t *testing.T) {
 		path string
 		want map[string]float64
 	}{
-		{chatPath, map[string]float64{"usage.prompt_tokens": 150, "usage.prompt_tokens_details.cached_tokens": 30,
-			"usage.completion_tokens": 50, "usage.completion_tokens_details.reasoning_tokens": 10, "usage.total_tokens": 200}},
+		{chatPath, map[string]float64{
+			"usage.prompt_tokens": 150, "usage.prompt_tokens_details.cached_tokens": 30,
+			"usage.completion_tokens": 50, "usage.completion_tokens_details.reasoning_tokens": 10, "usage.total_tokens": 200,
+		}},
 		{responsesPath, map[string]float64{"usage.input_tokens": 150, "usage.input_tokens_details.cached_tokens": 30, "usage.output_tokens": 50}},
-		{messagesPath, map[string]float64{"usage.input_tokens": 100, "usage.cache_read_input_tokens": 30,
-			"usage.cache_creation_input_tokens": 20, "usage.output_tokens": 50}},
-		{geminiPath, map[string]float64{"usageMetadata.promptTokenCount": 150, "usageMetadata.cachedContentTokenCount": 30,
-			"usageMetadata.candidatesTokenCount": 40, "usageMetadata.thoughtsTokenCount": 10, "usageMetadata.totalTokenCount": 200}},
+		{messagesPath, map[string]float64{
+			"usage.input_tokens": 100, "usage.cache_read_input_tokens": 30,
+			"usage.cache_creation_input_tokens": 20, "usage.output_tokens": 50,
+		}},
+		{geminiPath, map[string]float64{
+			"usageMetadata.promptTokenCount": 150, "usageMetadata.cachedContentTokenCount": 30,
+			"usageMetadata.candidatesTokenCount": 40, "usageMetadata.thoughtsTokenCount": 10, "usageMetadata.totalTokenCount": 200,
+		}},
 		{converse, map[string]float64{"usage.inputTokens": 100, "usage.cacheReadInputTokens": 30, "usage.outputTokens": 50}},
 	} {
 		doc := string(f.post(c.path, `{}`).body)

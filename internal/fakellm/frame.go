@@ -26,6 +26,7 @@ func (fr framing) contentType() string {
 		return "application/vnd.amazon.eventstream"
 	case jsonArray:
 		return "application/json"
+	case sseNamed, sseData, bare:
 	}
 	return "text/event-stream; charset=utf-8"
 }
@@ -116,6 +117,7 @@ func (f *frame) encode(dst []byte, fr framing, first bool) []byte {
 		} else {
 			dst = append(dst, ",\r\n"...)
 		}
+	case bare:
 	}
 	return f.appendData(dst)
 }

@@ -106,6 +106,7 @@ func (c *call) breakStream(out sink, fr framing, sent int) bool {
 		}
 		c.streamError(out, fr, sent)
 		return true
+	default: // what the others do is done
 	}
 	return false
 }

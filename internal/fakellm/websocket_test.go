@@ -3,6 +3,7 @@ package fakellm
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,7 +92,7 @@ func TestWebSocketSession(t *testing.T) {
 		t.Errorf("got %+v, %v", m, err)
 	}
 	c.send(wsClose, "")
-	if _, err := readWS(c.r); err != io.EOF {
+	if _, err := readWS(c.r); !errors.Is(err, io.EOF) {
 		t.Errorf("after close: %v", err)
 	}
 	eventually(t, "the session ends", func() bool { return f.InFlight() == 0 })

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,8 +60,8 @@ func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
 	if len(encs) > 2 {
 		return &encodingError{"the request body is encoded more than twice"}
 	}
-	for i := len(encs) - 1; i >= 0; i-- {
-		dec, err := decoder(encs[i], src, limit)
+	for _, enc := range slices.Backward(encs) {
+		dec, err := decoder(enc, src, limit)
 		if err != nil {
 			return err
 		}
@@ -81,7 +82,7 @@ func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
 func contentEncodings(h http.Header) []string {
 	var out []string
 	for _, line := range h["Content-Encoding"] {
-		for _, e := range strings.Split(line, ",") {
+		for e := range strings.SplitSeq(line, ",") {
 			if e = strings.ToLower(strings.TrimSpace(e)); e != "" && e != "identity" {
 				out = append(out, e)
 			}

@@ -17,7 +17,7 @@ func newRequestID(now time.Time) string {
 		ms >>= 5
 	}
 	for half := range 2 {
-		r := rand.Uint64()
+		r := rand.Uint64() //nolint:gosec // an id has to be unique, not secret
 		for i := range 8 {
 			b[10+8*half+i] = crockford[r&31]
 			r >>= 5

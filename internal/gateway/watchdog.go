@@ -88,8 +88,8 @@ func (w *watchdog) stop() {
 	}
 }
 
-// The limits by name.
-var (
+// The limits by name; variables, since a watchdog keeps their address.
+var ( //nolint:gochecknoglobals // constants that have an address
 	whatHeader  = "no answer came within timeouts.responseHeaderMs"
 	whatIdle    = "nothing came within timeouts.streamIdleMs"
 	whatContent = "no content came within timeouts.responseHeaderMs plus timeouts.streamIdleMs"

@@ -117,8 +117,9 @@ func (p *Plan) order(members []Member, r *Route, in *Input) {
 			front = append(front, m)
 		}
 	}
-	start, why := -1, "fallback only"
+	start := -1
 	if len(front) > 0 {
+		var why string
 		start, why = r.Strategy.Start(front, r, in)
 		p.step(StageStrategy, r.Strategy.ID(), string(front[start].Provider.ID), why)
 		p.candidate(r, front[start], in, why)

@@ -149,35 +149,64 @@ func TestDecide_refusals_say_what_happened_and_what_to_change(t *testing.T) {
 		model   string
 		want    Refusal // Message holds the parts, separated by |
 	}{
-		{"ER-NOROUTE names the model, the closest route and its pattern",
-			[]any{route(t, "far", "llama-*", a), route(t, "near", "claude-sonnet-4-5 x*", a)}, "claude-sonnet-4-6",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"claude-sonnet-4-6"|"near"|"claude-sonnet-4-5"|modelPatterns`}},
-		{"ER-NOROUTE names the first route by name among equally close ones",
-			[]any{route(t, "zeta", "mode1", a), route(t, "beta", "mode2", a)}, "mode3",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"beta"|"mode2"`}},
-		{"ER-NOROUTE names an implicit route as well",
-			[]any{provider("z", serves(t, "claude-*"))}, "claud",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"z"|"claude-*"`}},
-		{"ER-NOROUTE compares in lower case",
-			[]any{route(t, "a", "xxxxxxxx", a), route(t, "b", "claude-opus-4-1", a)}, "CLAUDE-OPUS-4-2",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"CLAUDE-OPUS-4-2"|"b"`}},
-		{"ER-NOROUTE without any route says so", nil, "m",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"m"|no route at all`}},
-		{"ER-NOROUTE with names longer than what is compared",
-			[]any{route(t, "r", strings.Repeat("a", 200)+"*", a)}, strings.Repeat("a", 190),
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"r"`}},
-		{"ER-NOROUTE as 404 says the same",
-			[]any{route(t, "near", "claude-*", a), func(c *Config) { c.UnknownModelStatus = 404 }}, "claud",
-			Refusal{Status: 404, Code: "model_not_found", Policy: "no-route", Message: `"claud"|"near"|"claude-*"|modelPatterns`}},
-		{"ER-MODE names the model, the route and the kind of member it lacks",
-			[]any{route(t, "r", "m*", provider("bare", noKey))}, "m1",
-			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"r"|"m1"|key of the organisation|apiKey`}},
-		{"ER-TIE names the routes",
-			[]any{provider("y", serves(t, "claude-*")), provider("x", serves(t, "claude-*"))}, "claude-x",
-			Refusal{Status: 503, Code: "UPSTREAM_AMBIGUOUS", Policy: "upstream-ambiguous", Message: `"x" and "y"|"claude-x"|modelPatterns`}},
-		{"ER-NOPROV says of each member why not",
-			[]any{route(t, "r", "*", provider("bare", noKey), provider("d", drained), provider("o", openAI))}, "m1",
-			Refusal{Status: 503, Code: "no_eligible_provider", Policy: "no-eligible-provider", Message: `"r"|"m1"|bare: credential-mode|d: drained|o: wire-format (openai-chat)`}},
+		{
+			"ER-NOROUTE names the model, the closest route and its pattern",
+			[]any{route(t, "far", "llama-*", a), route(t, "near", "claude-sonnet-4-5 x*", a)},
+			"claude-sonnet-4-6",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"claude-sonnet-4-6"|"near"|"claude-sonnet-4-5"|modelPatterns`},
+		},
+		{
+			"ER-NOROUTE names the first route by name among equally close ones",
+			[]any{route(t, "zeta", "mode1", a), route(t, "beta", "mode2", a)},
+			"mode3",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"beta"|"mode2"`},
+		},
+		{
+			"ER-NOROUTE names an implicit route as well",
+			[]any{provider("z", serves(t, "claude-*"))},
+			"claud",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"z"|"claude-*"`},
+		},
+		{
+			"ER-NOROUTE compares in lower case",
+			[]any{route(t, "a", "xxxxxxxx", a), route(t, "b", "claude-opus-4-1", a)},
+			"CLAUDE-OPUS-4-2",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"CLAUDE-OPUS-4-2"|"b"`},
+		},
+		{
+			"ER-NOROUTE without any route says so", nil, "m",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"m"|no route at all`},
+		},
+		{
+			"ER-NOROUTE with names longer than what is compared",
+			[]any{route(t, "r", strings.Repeat("a", 200)+"*", a)},
+			strings.Repeat("a", 190),
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"r"`},
+		},
+		{
+			"ER-NOROUTE as 404 says the same",
+			[]any{route(t, "near", "claude-*", a), func(c *Config) { c.UnknownModelStatus = 404 }},
+			"claud",
+			Refusal{Status: 404, Code: "model_not_found", Policy: "no-route", Message: `"claud"|"near"|"claude-*"|modelPatterns`},
+		},
+		{
+			"ER-MODE names the model, the route and the kind of member it lacks",
+			[]any{route(t, "r", "m*", provider("bare", noKey))},
+			"m1",
+			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"r"|"m1"|key of the organisation|apiKey`},
+		},
+		{
+			"ER-TIE names the routes",
+			[]any{provider("y", serves(t, "claude-*")), provider("x", serves(t, "claude-*"))},
+			"claude-x",
+			Refusal{Status: 503, Code: "UPSTREAM_AMBIGUOUS", Policy: "upstream-ambiguous", Message: `"x" and "y"|"claude-x"|modelPatterns`},
+		},
+		{
+			"ER-NOPROV says of each member why not",
+			[]any{route(t, "r", "*", provider("bare", noKey), provider("d", drained), provider("o", openAI))},
+			"m1",
+			Refusal{Status: 503, Code: "no_eligible_provider", Policy: "no-eligible-provider", Message: `"r"|"m1"|bare: credential-mode|d: drained|o: wire-format (openai-chat)`},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			p := decide(build(t, row.objects...), messages, row.model)
@@ -185,7 +214,7 @@ func TestDecide_refusals_say_what_happened_and_what_to_change(t *testing.T) {
 				t.Fatal(p.Explain())
 			}
 			got := *p.Refusal
-			for _, part := range strings.Split(row.want.Message, "|") {
+			for part := range strings.SplitSeq(row.want.Message, "|") {
 				if !strings.Contains(got.Message, part) {
 					t.Errorf("the message %q does not say %s", got.Message, part)
 				}

@@ -36,9 +36,8 @@ func ParsePattern(text string) (Pattern, error) {
 	}
 	lit := strings.ToLower(text)
 	p := Pattern{text: text}
-	head, tail := false, false
-	lit, head = strings.CutPrefix(lit, "*")
-	lit, tail = strings.CutSuffix(lit, "*")
+	lit, head := strings.CutPrefix(lit, "*")
+	lit, tail := strings.CutSuffix(lit, "*")
 	if text == "*" {
 		tail = true
 	}

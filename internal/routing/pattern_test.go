@@ -16,16 +16,31 @@ func TestParsePattern(t *testing.T) {
 		matches     []string
 		others      []string
 	}{
-		{"RT-PAT an exact name", "claude-opus-4-1", exactSpecificity,
-			[]string{"claude-opus-4-1", "Claude-OPUS-4-1"}, []string{"claude-opus-4-1x", "xclaude-opus-4-1", "claude-opus-4", ""}},
-		{"RT-PAT a star at the end", "claude-*", 7,
-			[]string{"claude-", "claude-opus", "CLAUDE-X"}, []string{"claude", "xclaude-", "anthropic/claude-opus"}},
-		{"RT-PAT a star at the start", "*-mini", 5,
-			[]string{"-mini", "gpt-5-mini", "GPT-5-MINI"}, []string{"mini", "gpt-5-mini-2", "gpt-5-min"}},
-		{"RT-PAT a star on both ends", "*gpt-4*", 5,
-			[]string{"gpt-4", "gpt-4o", "openai/gpt-4", "openai/GPT-4-turbo"}, []string{"gpt4", "gpt-", ""}},
-		{"RT-PAT the built-in inner form", "*.anthropic.*", 11,
-			[]string{"us.anthropic.claude-x", ".anthropic."}, []string{"anthropic.claude-x", "us.anthropic"}},
+		{
+			"RT-PAT an exact name", "claude-opus-4-1", exactSpecificity,
+			[]string{"claude-opus-4-1", "Claude-OPUS-4-1"},
+			[]string{"claude-opus-4-1x", "xclaude-opus-4-1", "claude-opus-4", ""},
+		},
+		{
+			"RT-PAT a star at the end", "claude-*", 7,
+			[]string{"claude-", "claude-opus", "CLAUDE-X"},
+			[]string{"claude", "xclaude-", "anthropic/claude-opus"},
+		},
+		{
+			"RT-PAT a star at the start", "*-mini", 5,
+			[]string{"-mini", "gpt-5-mini", "GPT-5-MINI"},
+			[]string{"mini", "gpt-5-mini-2", "gpt-5-min"},
+		},
+		{
+			"RT-PAT a star on both ends", "*gpt-4*", 5,
+			[]string{"gpt-4", "gpt-4o", "openai/gpt-4", "openai/GPT-4-turbo"},
+			[]string{"gpt4", "gpt-", ""},
+		},
+		{
+			"RT-PAT the built-in inner form", "*.anthropic.*", 11,
+			[]string{"us.anthropic.claude-x", ".anthropic."},
+			[]string{"anthropic.claude-x", "us.anthropic"},
+		},
 		{"RT-PAT a star alone", "*", 0, []string{"a", "anything/at all:1"}, nil},
 		{"RT-PAT two stars", "**", 0, []string{"a"}, nil},
 		{"RT-PAT the pattern's own case does not matter", "Claude-*", 7, []string{"claude-x", "CLAUDE-x"}, []string{"gpt"}},

@@ -188,5 +188,7 @@ func (s *Snapshot) knownNames(more []string) []string {
 	slices.SortFunc(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(strings.ToLower(a), strings.ToLower(b)), cmp.Compare(a, b))
 	})
-	return slices.CompactFunc(names, func(a, b string) bool { return strings.ToLower(a) == strings.ToLower(b) })
+	return slices.CompactFunc(names, func(a, b string) bool {
+		return strings.ToLower(a) == strings.ToLower(b) //nolint:staticcheck // models match in lower case; EqualFold would fold more
+	})
 }

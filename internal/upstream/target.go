@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -212,9 +213,7 @@ func (t *Target) header(c *Call) http.Header {
 	if h["User-Agent"] == nil {
 		h["User-Agent"] = []string{"interlock"}
 	}
-	for k, v := range t.fixed {
-		h[k] = v
-	}
+	maps.Copy(h, t.fixed)
 	if t.driver.Complete != nil {
 		t.driver.Complete(h, t.apiKey.Reveal())
 	}

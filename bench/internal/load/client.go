@@ -93,7 +93,7 @@ func (c *client) do(stats *streamStats) outcome {
 	}
 	o.sent = time.Now()
 	c.conn.SetDeadline(o.sent.Add(c.timeout))
-	keep := false
+	var keep bool
 	keep, o.err = c.exchange(&o, stats)
 	o.done = time.Now()
 	if !keep {
