@@ -169,7 +169,7 @@ func TestDecide_refusals_say_what_happened_and_what_to_change(t *testing.T) {
 		},
 		{
 			"ER-NOROUTE compares in lower case",
-			[]any{route(t, "a", "xxxxxxxx", a), route(t, "b", "claude-opus-4-1", a)},
+			[]any{route(t, "a", "aaaaaa-aaaa-4-2", a), route(t, "b", "claude-opus-4-1", a)},
 			"CLAUDE-OPUS-4-2",
 			Refusal{Status: 503, Code: "NO_ROUTE", Policy: "no-route", Message: `"CLAUDE-OPUS-4-2"|"b"`},
 		},
@@ -289,6 +289,7 @@ func TestDecide_explains_each_step(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	s := build(t,
+		route(t, "one", "one", provider("a")),
 		route(t, "claude", "claude-*", provider("d", drained), provider("a"), provider("c"), fallback(provider("b", alias("claude-x", "cx-1")))),
 		route(t, "gone", "gone-*", provider("d", drained)))
 	for _, row := range []struct {
@@ -312,6 +313,11 @@ try 1    a via claude as claude-x (first in order)
 try 2    c via claude as claude-x (next in order)
 try 3    b via claude as cx-1 (fallback only)
          only the first is dialled: this endpoint does not fail over
+`},
+		{"an endpoint that does not fail over, with one candidate", "one", countTokens, `model    one (revision 1)
+route    picked            one: one
+strategy failover          a: first in order
+try 1    a via one as one (first in order)
 `},
 		{"a refusal", "gone-x", messages, `model    gone-x (revision 1)
 route    picked            gone: gone-*
@@ -385,6 +391,22 @@ func TestBuild_does_not_hold_on_to_its_input(t *testing.T) {
 	}
 	if got := strings.Join(order, " "); got != "y z a b a b" {
 		t.Errorf("stored routes by name, implicit ones, providers: %s", got)
+	}
+}
+
+func TestBuild_RT_IMPL_own_routes_lack_patterns_that_a_stored_route_has(t *testing.T) {
+	s := build(t,
+		route(t, "r", "CLAUDE-* x", provider("a", serves(t, "a-*"))),
+		provider("y", serves(t, "x", "claude-*")),
+		provider("z", serves(t, "claude-*", "anthropic*", "*x")),
+		provider("none"),
+	)
+	var got []string
+	for _, r := range s.Routes() {
+		got = append(got, fmt.Sprintf("%s %v %v", r.ID, r.Implicit, r.Patterns))
+	}
+	if diff := cmp.Diff([]string{"r false [CLAUDE-* x]", "z true [anthropic* *x]"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

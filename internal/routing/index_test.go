@@ -73,6 +73,26 @@ func TestFind_agrees_with_a_scan_for_long_names_and_many_patterns(t *testing.T) 
 	}
 }
 
+// A list in the index may have room behind its end. A tie that wrote there
+// would write into what other requests read.
+func TestFind_never_writes_into_the_index(t *testing.T) {
+	var x index
+	for i := range int32(3) {
+		x.add(pattern(t, "a*"), i)
+	}
+	x.add(pattern(t, "*b"), 7)
+	if h := x.find("ab"); !slices.Equal(h.routes, []int32{0, 1, 2, 7}) {
+		t.Fatalf("%v", h.routes)
+	}
+	list := x.globs[0].byLiteral["a"]
+	if cap(list) == len(list) {
+		t.Fatal("the list has no room: the test says nothing")
+	}
+	if behind := list[:len(list)+1][len(list)]; behind != 0 {
+		t.Errorf("%d was written behind the list", behind)
+	}
+}
+
 func TestFind_allocates_nothing(t *testing.T) {
 	var x index
 	for i, p := range patterns(t, "claude-*", "*-mini-4", "*a*", "gpt-5", "*") {

@@ -177,15 +177,13 @@ func Members(b []byte, f func(name, value []byte)) error {
 	})
 }
 
-// fold maps a name to the form that names equal but for case share. It covers
-// the two letters outside ASCII that simple case folding maps into it, as
-// encoding/json does: U+017F and U+212A.
+// fold maps a name to the form that names equal but for case share. Lower case
+// takes care of the letters, U+212A (the Kelvin sign) among them; U+017F, the
+// long s, is a lower-case letter of its own and folds to s, as in encoding/json.
 func fold(s string) string {
 	for i := range len(s) {
 		if c := s[i]; 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf {
-			s = strings.ToLower(s)
-			s = strings.ReplaceAll(s, "\u017f", "s")
-			return strings.ReplaceAll(s, "\u212a", "k")
+			return strings.ReplaceAll(strings.ToLower(s), "\u017f", "s")
 		}
 	}
 	return s

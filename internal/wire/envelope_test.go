@@ -233,7 +233,7 @@ func TestReadEnvelope_accepts(t *testing.T) {
 		{"the model last", `{"messages":[{"model":"b","stream":true}],"model":"a"}`, "a", false},
 		{"a model in escapes", `{"model":"cl\u0061ude\u002dx\/\"\\\b\f\n\r\t"}`, "claude-x/\"\\\b\f\n\r\t", false},
 		{"a model with a surrogate pair", `{"model":"\ud83d\ude00"}`, "😀", false},
-		{"a model in upper-case digits", `{"model":"\u00E9\u00e9"}`, "éé", false},
+		{"a model in digits of either case", `{"model":"\u00E9\u00e9\u00FF\uABCD\uabcd\uffEF"}`, "éé\u00ff\uabcd\uabcd\uffef", false},
 		{"a model of 256 characters", `{"model":"` + strings.Repeat("a", MaxModelChars) + `"}`, strings.Repeat("a", MaxModelChars), false},
 		{"a model of 256 wide characters", `{"model":"` + long + `"}`, long, false},
 		{"unknown members and roles", `{"model":"a","x_new":{"y":[1,2]},"messages":[{"role":"developer2","content":[{"type":"hologram"}]}]}`, "a", false},

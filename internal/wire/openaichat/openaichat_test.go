@@ -45,6 +45,8 @@ func TestStreamReader(t *testing.T) {
 		{"DONE with the space left out", "", text + "data:[DONE]\n\n", "CC", true},
 		{"DONE before content is content, so that the client gets it", "", role + done, "PC", true},
 
+		{"after DONE all is content", "", role + done + data(`{"choices":[],"usage":{"total_tokens":3}}`), "PCC", true},
+
 		{"a role-only chunk is a preamble", "", chunk(`{"role":"assistant"}`, "null"), "P", false},
 		{"empty content is a preamble", "", chunk(`{"role":"assistant","content":""}`, "null"), "P", false},
 		{"null content is a preamble", "", chunk(`{"role":"assistant","content":null,"tool_calls":null}`, "null"), "P", false},
@@ -83,7 +85,8 @@ func TestStreamReader(t *testing.T) {
 		{"with n 2 both finishes in one chunk complete", `{"model":"m","n":2}`, text + data(`{"choices":[{"index":0,"finish_reason":"stop"},{"index":1,"finish_reason":"stop"}]}`), "CC", true},
 		{"with n 2 the same choice's finish twice is not all", `{"model":"m","n":2}`, text + stop + stop, "CCC", false},
 		{"with n 2 DONE completes", `{"model":"m","n":2}`, text + stop + done, "CCC", true},
-		{"n 1, 0, null and text are one choice", `{"model":"m","n":null}`, text + stop, "CC", true},
+		{"n of null is one choice", `{"model":"m","n":null}`, text + stop, "CC", true},
+		{"n of 0 is one choice", `{"model":"m","n":0}`, text, "C", false},
 		{"n of nonsense is one choice", `{"model":"m","n":"many"}`, text + stop, "CC", true},
 
 		{"an error chunk before content", "", role + data(`{"error":{"message":"x","type":"server_error","param":null,"code":null}}`), "PF", false},
