@@ -44,8 +44,8 @@ func (s *Store) readRecords(ctx context.Context, text string, args []any) ([]sto
 	return records, rows.Err()
 }
 
-// recordsQuery writes the query of a filter. Request ids, keys and failures
-// have indexes. Times and texts of other columns are looked up in the blocks of
+// recordsQuery writes the query of a filter. Request ids, keys, codes
+// and failures have indexes. Times and texts of other columns are looked up in the blocks of
 // records first, and only blocks that have them all are read. The tables are
 // nested loops in the order in which they are written, CROSS JOIN keeps SQLite
 // to it, so records come newest first without sorting and the search ends with
@@ -102,6 +102,9 @@ func (q *query) filter(f *store.RecordFilter) {
 	}
 	if f.Key != "" {
 		q.and("a.key <> ''")
+	}
+	if f.Code != "" {
+		q.and("a.code <> ''")
 	}
 	if f.Outcome != "" && f.Outcome != "allow" {
 		q.and("a.outcome <> 'allow'")

@@ -30,6 +30,7 @@ CREATE TABLE audit (
 CREATE INDEX audit_request ON audit (request_id, seq) WHERE request_id <> '';
 CREATE INDEX audit_key ON audit (key, seq) WHERE key <> '';
 CREATE INDEX audit_failed ON audit (outcome, seq) WHERE outcome <> 'allow';
+CREATE INDEX audit_code ON audit (code, seq) WHERE code <> '';
 
 -- Blocks of 512 neighbouring records, with the times that are in them and with
 -- each text that a searched column has in them. They are two thousandths of
