@@ -52,6 +52,10 @@ var rings = map[string][]string{
 // not listed is for tests only. docs/explanation/dependencies.md says why we
 // have each.
 var external = map[string][]string{
+	"github.com/danielgtaylor/huma/v2":   {"internal/admin"},
+	"github.com/jmoiron/sqlx":            {"internal/store"},
+	"github.com/pressly/goose/v3":        {"internal/store"},
+	"modernc.org/sqlite":                 {"internal/store"},
 	"github.com/go-json-experiment/json": {"internal/control"},
 	"github.com/goccy/go-yaml":           {"internal/config", "internal/catalog"},
 	"github.com/klauspost/compress":      {"internal/gateway", "internal/upstream", "internal/fakellm"},
