@@ -29,6 +29,9 @@ type Op struct {
 	// Create refuses an object that is there already; Replace one that is
 	// not.
 	Create, Replace bool
+	// Revoke makes the delete of a key final: no restore brings its secrets
+	// back.
+	Revoke bool
 	// Source is the file and place of an object that the file owns.
 	Source string
 
@@ -139,6 +142,9 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 			return nil, nil, err
 		}
 		if op.Put == nil {
+			if op.Revoke {
+				w.RevokeKeys = append(slices.Clone(w.RevokeKeys), after.Documents[at].ID)
+			}
 			after.Documents = slices.Delete(after.Documents, at, at+1)
 			w.Delete = append(w.Delete, store.DocumentRef{Kind: ref.Kind, Name: ref.Name})
 			continue

@@ -69,7 +69,7 @@ type rotation struct {
 // RotateKey makes a successor with the same rights, under a name of its own.
 // The predecessor works until the overlap ends; a negative overlap is the
 // default, 24 hours.
-func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap time.Duration) (*NewKey, *Result, error) {
+func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap time.Duration, dryRun bool) (*NewKey, *Result, error) {
 	s, err := c.State(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -96,7 +96,7 @@ func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap
 	next.Secret = ""
 	next.Name = successorName(s, d.Name)
 	next.RotatedFrom = d.Name
-	return c.issue(ctx, actor, &next, false, &rotation{id: d.ID, ends: c.opt.Now().Add(overlap)})
+	return c.issue(ctx, actor, &next, dryRun, &rotation{id: d.ID, ends: c.opt.Now().Add(overlap)})
 }
 
 // successorName is the first free name of the form ci-r2, ci-r3.

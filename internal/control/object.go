@@ -1,7 +1,6 @@
 package control
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,18 +32,9 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 		return fail("", "the body is not a JSON object: %s", plain(err))
 	}
 	for _, path := range k.ReadOnlyFields() {
-		if !strings.Contains(path, ".") {
-			delete(fields, path)
-		}
+		drop(fields, path)
 	}
 	obj = k.New()
-	for _, f := range resource.SecretFields(obj) {
-		r := f.Path
-		if v, ok := fields[r]; ok && string(bytes.TrimSpace(v)) == "null" {
-			nulls = append(nulls, r)
-			delete(fields, r)
-		}
-	}
 	cleaned, err := jsonv2.Marshal(fields, jsonv2.Deterministic(true))
 	if err != nil {
 		return fail("", "the body can't be read: %s", plain(err))
@@ -52,6 +42,11 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 	if err := jsonv2.Unmarshal(cleaned, obj, jsonv2.RejectUnknownMembers(true)); err != nil {
 		path, message := explain(err)
 		return fail(path, "%s", message)
+	}
+	for _, f := range resource.SecretFields(obj) {
+		if isNull(fields, f.Path) {
+			nulls = append(nulls, f.Path)
+		}
 	}
 	h := obj.Head()
 	if h.Kind == "" {
@@ -67,6 +62,56 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 		return fail("name", "the name %q differs from the one in the path, %q; an object can't be renamed", h.Name, name)
 	}
 	return obj, nulls, nil
+}
+
+// drop removes a field. A dot in its path steps into an object, or into each
+// object of a list.
+func drop(fields map[string]jsontext.Value, path string) {
+	head, rest, nested := strings.Cut(path, ".")
+	v, there := fields[head]
+	if !there || !nested {
+		delete(fields, head)
+		return
+	}
+	inside := func(v jsontext.Value) jsontext.Value {
+		var inner map[string]jsontext.Value
+		if v.Kind() != '{' || jsonv2.Unmarshal(v, &inner) != nil {
+			return v // what is wrong with it is reported later
+		}
+		drop(inner, rest)
+		return remarshal(inner, v)
+	}
+	if v.Kind() != '[' {
+		fields[head] = inside(v)
+		return
+	}
+	var list []jsontext.Value
+	if jsonv2.Unmarshal(v, &list) != nil {
+		return
+	}
+	for i := range list {
+		list[i] = inside(list[i])
+	}
+	fields[head] = remarshal(list, v)
+}
+
+func remarshal(v any, otherwise jsontext.Value) jsontext.Value {
+	b, err := jsonv2.Marshal(v, jsonv2.Deterministic(true))
+	if err != nil {
+		return otherwise
+	}
+	return b
+}
+
+// isNull tells whether the field at a path is there and null.
+func isNull(fields map[string]jsontext.Value, path string) bool {
+	head, rest, nested := strings.Cut(path, ".")
+	v, there := fields[head]
+	if !there || !nested {
+		return there && v.Kind() == 'n'
+	}
+	var inner map[string]jsontext.Value
+	return jsonv2.Unmarshal(v, &inner) == nil && isNull(inner, rest)
 }
 
 // plain takes the library's wording off an error.

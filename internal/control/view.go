@@ -16,8 +16,8 @@ func (c *Control) result(s *store.State, b *Batch, changes []store.Change) (*Res
 		return nil, err
 	}
 	r := &Result{Revision: s.Revision, Changes: diffs}
-	if b.DryRun && len(changes) > 0 {
-		r.Revision = s.Revision // the version that it would make
+	if b.DryRun && len(changes) == 0 {
+		r.Revision-- // it would make no version
 	}
 	for i := range b.Ops {
 		if b.Ops[i].Put == nil {
@@ -119,13 +119,19 @@ func (c *Control) Get(ctx context.Context, kind, name string) (*Object, error) {
 	return c.view(s, d)
 }
 
-// find looks a document up by name or id.
+// find looks a document up by id or name. An id comes first, or a key that is
+// named like the id of another would stand in front of it.
 func find(s *store.State, kind, name string) *store.Document {
+	var named *store.Document
 	for i := range s.Documents {
 		d := &s.Documents[i]
-		if d.Kind == kind && (d.Name == name || d.ID != "" && d.ID == name) {
+		switch {
+		case d.Kind != kind:
+		case d.ID != "" && d.ID == name:
 			return d
+		case d.Name == name:
+			named = d
 		}
 	}
-	return nil
+	return named
 }

@@ -1,0 +1,168 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/control"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/store"
+)
+
+// Prefix is where the API is.
+const Prefix = "/api/v1"
+
+// apiVersion is the version of the document, not of the program.
+const apiVersion = "1.0.0"
+
+// Options make the API.
+type Options struct {
+	// Control changes the configuration.
+	Control *control.Control
+	// Records are searched for the audit.
+	Records store.Audit
+	// Sync brings audit records that are still on their way into Records; nil
+	// when there are none.
+	Sync func(context.Context) error
+	// Auth tells who calls: ErrUnauthenticated for nobody.
+	Auth func(*http.Request) (Principal, error)
+	// Explain decides a recorded request again on the configuration that
+	// decided it; nil when that can't be done.
+	Explain func(ctx context.Context, rec audit.Record) (*routing.Plan, error)
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Version is the program's.
+	Version string
+}
+
+// server is the API.
+type server struct {
+	opt   Options
+	log   *slog.Logger
+	now   func() time.Time
+	api   huma.API
+	mux   *http.ServeMux
+	cross *http.CrossOriginProtection
+	docs  fieldDocs
+	// spec is the OpenAPI document.
+	specJSON, specYAML []byte
+}
+
+// New makes the handler of everything under /api/.
+func New(o Options) (http.Handler, error) {
+	switch {
+	case o.Control == nil:
+		return nil, errors.New("admin: Options.Control is missing")
+	case o.Records == nil:
+		return nil, errors.New("admin: Options.Records is missing")
+	case o.Auth == nil:
+		return nil, errors.New("admin: Options.Auth is missing")
+	}
+	return build(o)
+}
+
+// OpenAPI is the OpenAPI document as YAML. It needs no running server.
+func OpenAPI() ([]byte, error) {
+	s, err := build(Options{})
+	if err != nil {
+		return nil, err
+	}
+	return s.specYAML, nil
+}
+
+func build(o Options) (*server, error) {
+	s := &server{opt: o, log: o.Log, now: o.Now, mux: http.NewServeMux(), cross: http.NewCrossOriginProtection()}
+	if s.log == nil {
+		s.log = slog.New(slog.DiscardHandler)
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if err := json.Unmarshal(fieldDocsJSON, &s.docs); err != nil {
+		return nil, fmt.Errorf("admin: read the comments of fields: %w", err)
+	}
+	humaOnce.Do(configureHuma)
+	s.api = humago.NewWithPrefix(s.mux, Prefix, humaConfig())
+	s.api.UseMiddleware(s.guard)
+	s.registerAll()
+	s.describe()
+	if err := s.dropUnused(); err != nil {
+		return nil, err
+	}
+	return s, s.publishSpec()
+}
+
+// registerAll declares every operation.
+func (s *server) registerAll() {
+	for _, r := range Resources() {
+		s.registerResource(r)
+	}
+	s.registerVersions()
+	s.registerDocuments()
+	s.registerAudit()
+	s.registerMe()
+}
+
+// publishSpec renders the document and serves it to everybody.
+func (s *server) publishSpec() error {
+	var err error
+	if s.specJSON, err = json.Marshal(s.api.OpenAPI()); err != nil {
+		return fmt.Errorf("admin: write the OpenAPI document: %w", err)
+	}
+	if s.specYAML, err = s.api.OpenAPI().YAML(); err != nil {
+		return fmt.Errorf("admin: write the OpenAPI document: %w", err)
+	}
+	serve := func(contentType string, body []byte) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", contentType)
+			_, _ = w.Write(body) // nobody is left to tell
+		}
+	}
+	s.mux.HandleFunc("GET "+Prefix+"/openapi.json", serve("application/openapi+json", s.specJSON))
+	s.mux.HandleFunc("GET "+Prefix+"/openapi.yaml", serve("application/openapi+yaml", s.specYAML))
+	return nil
+}
+
+// humaOnce guards the settings that huma keeps in package variables.
+var humaOnce sync.Once //nolint:gochecknoglobals // they are the library's and set once for the whole program
+
+func configureHuma() {
+	huma.DefaultArrayNullable = false
+	huma.ValidateStrictCasing = true
+	huma.NewError = newHumaError
+}
+
+func humaConfig() huma.Config {
+	cfg := huma.DefaultConfig("Interlock admin API", apiVersion)
+	cfg.Info.Description = "Everything that the console and the command line do. Errors are problem details (RFC 9457) with a code."
+	cfg.CreateHooks = nil // no $schema in bodies
+	cfg.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
+	cfg.Components.Responses = map[string]*huma.Response{}
+	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
+	cfg.RejectUnknownQueryParameters = true // ?dryrun=true must not write
+	format := huma.Format{
+		Marshal: func(w io.Writer, v any) error {
+			enc := json.NewEncoder(w)
+			enc.SetEscapeHTML(false)
+			return enc.Encode(v)
+		},
+		Unmarshal: json.Unmarshal, // bodies are read raw
+	}
+	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", Description: "An admin token."},
+	}
+	cfg.Security = []map[string][]string{{"bearer": {}}}
+	return cfg
+}

@@ -1,0 +1,167 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+)
+
+// Sizes of bodies.
+const (
+	maxBody   = 1 << 20
+	maxImport = 16 << 20
+	// readBody is how long a body may take to arrive.
+	readBody = 30 * time.Second
+)
+
+// operation is one operation of the API with all that the guard, the handler
+// and the document need.
+type operation struct {
+	huma.Operation
+	role Role
+	// body describes the request's body; nil is none. It is read raw.
+	body         *huma.Schema
+	optionalBody bool
+	// answers are the statuses of success; a nil content is no body.
+	answers map[int]map[string]*huma.MediaType
+	errors  []int
+}
+
+const roleKey = "role"
+
+// jsonBody describes a JSON answer.
+func jsonBody(s *huma.Schema) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: s}}
+}
+
+// register declares one operation.
+func register[I, O any](s *server, op operation, handle func(context.Context, *I) (*O, error)) {
+	op.Metadata = map[string]any{roleKey: op.role}
+	op.Extensions = map[string]any{"x-role": string(op.role)}
+	op.Responses = map[string]*huma.Response{}
+	op.SkipValidateBody = true // it is read strictly where it is used
+	if op.body != nil {
+		op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{}}
+		if op.MaxBodyBytes == 0 {
+			op.MaxBodyBytes = maxBody
+		}
+		op.MaxBodyBytes++ // huma refuses the limit itself
+		op.BodyReadTimeout = readBody
+	}
+	huma.Register(s.api, op.Operation, func(ctx context.Context, in *I) (*O, error) {
+		out, err := handle(ctx, in)
+		if err != nil {
+			return nil, s.problem(ctx, err, resource.Ref{})
+		}
+		return out, nil
+	})
+	s.document(&op)
+}
+
+// document replaces what huma derived of the bodies, which it sees raw.
+func (s *server) document(op *operation) {
+	if op.body != nil {
+		op.RequestBody.Content = jsonBody(op.body)
+		op.RequestBody.Required = !op.optionalBody
+	}
+	headers := map[string]*huma.Param{}
+	for status, r := range op.Responses {
+		if len(r.Headers) > 0 {
+			headers = r.Headers
+		}
+		delete(op.Responses, status)
+	}
+	delete(headers, "Content-Type")
+	for status, content := range op.answers {
+		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content, Headers: headers}
+	}
+	failed := slices.Concat(op.errors, []int{
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	})
+	if op.body != nil {
+		failed = append(failed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	}
+	for _, status := range failed {
+		op.Responses[strconv.Itoa(status)] = s.problemResponse(status)
+	}
+}
+
+// problemResponse describes an answer that is an error, once for the whole
+// document.
+func (s *server) problemResponse(status int) *huma.Response {
+	all := s.api.OpenAPI().Components.Responses
+	name := strings.ReplaceAll(http.StatusText(status), " ", "")
+	if all[name] == nil {
+		all[name] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/problem+json": {Schema: schemaOf[Problem](s)}},
+		}
+	}
+	return &huma.Response{Ref: "#/components/responses/" + name}
+}
+
+// guard lets a request through to its operation: known, allowed, well formed.
+func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
+	r, w := humago.Unwrap(ctx)
+	who, err := s.opt.Auth(r)
+	if errors.Is(err, ErrUnauthenticated) {
+		fault(http.StatusUnauthorized, "unauthenticated", "send a valid admin token as Authorization: Bearer TOKEN").write(w)
+		return
+	}
+	if err != nil {
+		s.problem(r.Context(), err, resource.Ref{}).write(w)
+		return
+	}
+	need, ok := ctx.Operation().Metadata[roleKey].(Role)
+	if !ok || !who.Role.may(need) {
+		fault(http.StatusForbidden, "forbidden", "this needs the role %s; %s has %q", need, who.Name, who.Role).write(w)
+		return
+	}
+	if p := wellFormed(r, ctx.Operation()); p != nil {
+		p.write(w)
+		return
+	}
+	next(huma.WithContext(ctx, withPrincipal(r.Context(), who)))
+}
+
+// wellFormed refuses what huma would read in a forgiving way.
+func wellFormed(r *http.Request, op *huma.Operation) *Problem {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return invalid("query", "the part after the ? is malformed")
+	}
+	for name, values := range query {
+		if len(values) > 1 {
+			return invalid("query."+name, "this parameter appears twice")
+		}
+	}
+	for _, name := range []string{"dryRun", "prune"} {
+		if query.Has(name) && query.Get(name) != "true" && query.Get(name) != "false" {
+			return invalid("query."+name, "write true or false")
+		}
+	}
+	if op.RequestBody == nil || r.ContentLength == 0 {
+		return nil
+	}
+	sent := r.Header.Get("Content-Type")
+	media, params, err := mime.ParseMediaType(sent)
+	charset := strings.ToLower(params["charset"])
+	if sent != "" && (err != nil || media != "application/json" || charset != "" && charset != "utf-8") {
+		return fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is %q; send application/json", sent)
+	}
+	if r.Header.Get("Content-Encoding") != "" {
+		return fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "send the body without Content-Encoding")
+	}
+	return nil
+}

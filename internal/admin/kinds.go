@@ -1,0 +1,91 @@
+package admin
+
+import (
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
+)
+
+// Resource says how a kind appears in the API.
+type Resource struct {
+	// Kind is its name in package resource.
+	Kind string
+	// Plural is its path: providers.
+	Plural string
+	// Tag groups its operations in the document.
+	Tag string
+	// ByID: paths name an object by its id or its name.
+	ByID bool
+	// Single: there is one object, and the path names none.
+	Single bool
+	// readOnly are the fields of an answer that no request sets, besides
+	// those of every kind.
+	readOnly map[string]*huma.Schema
+	// enums are the values of fields that have a fixed choice.
+	enums map[string][]string
+	// nullable are the secret fields; null removes them.
+	nullable []string
+}
+
+// Resources is the table of kinds in the order of the document. A kind of
+// package resource without a row here fails a test.
+func Resources() []Resource {
+	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
+	flag := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean, Description: doc} }
+	return []Resource{
+		{
+			Kind: "Provider", Plural: "providers", Tag: "Providers",
+			readOnly: map[string]*huma.Schema{
+				"hasApiKey":      flag("A key is stored, or referred to."),
+				"apiKeyLast4":    text("The last characters of the key, for people."),
+				"credentialMode": {Type: huma.TypeString, Enum: []any{"org-key", "passthrough"}, Description: "Whose credential reaches the provider."},
+			},
+			enums: map[string][]string{
+				"type":       {"anthropic", "openai", "azure-openai", "azure-foundry", "vertex", "gemini", "bedrock", "openai-compatible", "chatgpt", "github-copilot"},
+				"wireFormat": {"anthropic-messages", "openai-chat", "openai-responses"},
+			},
+			nullable: []string{"apiKey"},
+		},
+		{
+			Kind: "Route", Plural: "routes", Tag: "Routes",
+			enums: map[string][]string{"onLoss": {"allow", "skip", "refuse"}},
+		},
+		{
+			Kind: "Key", Plural: "keys", Tag: "Keys", ByID: true,
+			readOnly: map[string]*huma.Schema{
+				"last4":  text("The last characters of the secret, for people."),
+				"active": flag("The key admits its holder now."),
+				"endsAt": {Type: huma.TypeString, Format: "date-time", Description: "When the secret of a rotated key stops working."},
+			},
+			enums: map[string][]string{
+				"type": {"pat", "virtual", "service", "session"},
+				"pii":  {"off", "allow", "redact", "block", "reroute"},
+			},
+			nullable: []string{"secret"},
+		},
+		{
+			Kind: "Model", Plural: "models", Tag: "Models",
+			enums: map[string][]string{"modality": {"chat", "embedding", "image", "audio", "rerank"}},
+		},
+		{
+			Kind: "Settings", Plural: "settings", Tag: "Settings", Single: true,
+			enums: map[string][]string{"piiDefault": {"off", "allow", "redact", "block", "reroute"}},
+		},
+	}
+}
+
+// kind is the descriptor of the resource.
+func (r Resource) kind() resource.Kind {
+	k, _ := resource.FindKind(r.Kind) // a test holds that every row has one
+	return k
+}
+
+// path is where an object is.
+func (r Resource) path(name string) string {
+	if r.Single {
+		return Prefix + "/" + r.Plural
+	}
+	return Prefix + "/" + r.Plural + "/" + url.PathEscape(name)
+}
