@@ -8,38 +8,69 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/config"
+	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/gateway"
-	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
 	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
 	"github.com/interlock-gateway/interlock/internal/wire/formats"
 )
+
+// followEvery is how often the store is asked for a newer revision that
+// another process made.
+const followEvery = 2 * time.Second
 
 // App is one running server.
 type App struct {
 	cfg     *config.Config
 	log     *slog.Logger
+	level   *slog.LevelVar
+	secrets secretResolver
 	live    snapshot.Publisher
+	store   *reopening
+	spool   *audit.Spool
+	imports *audit.Importer
+	control *control.Control
+	admins  adminTokens
 	gateway *gateway.Gateway
 	server  *http.Server
 	lis     net.Listener
 	cut     context.CancelCauseFunc
 	served  chan error
+
+	halt context.CancelFunc // ends the background work
+	work sync.WaitGroup
 }
 
-// New checks the configuration and builds the server; nothing listens yet.
-func New(l *config.Loaded, logTo io.Writer) (*App, error) {
-	a := &App{cfg: l.Config, log: newLogger(l.Config.Telemetry, logTo), served: make(chan error, 1)}
-	live, err := Compile(l, 1)
-	if err != nil {
+// New checks the configuration and builds the server: it opens the store and
+// the spool and publishes the first snapshot; nothing listens yet. On error
+// everything that was opened is closed again.
+func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err error) {
+	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar)}
+	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
+	a.secrets.set(l.Secrets)
+	defer func() {
+		if err != nil {
+			a.closeStorage()
+		}
+	}()
+	if err = a.openStorage(ctx); err != nil {
 		return nil, err
 	}
-	a.live.Publish(live)
+	if err = a.startControl(ctx, l); err != nil {
+		return nil, err
+	}
+	if err = a.admins.set(l); err != nil {
+		return nil, err
+	}
 	a.gateway = gateway.New(gateway.Options{
 		Live:          a.live.Current,
 		Formats:       formats.All(),
@@ -47,14 +78,19 @@ func New(l *config.Loaded, logTo io.Writer) (*App, error) {
 		MaxInFlight:   int64(a.cfg.Server.MaxInFlight),
 		ExposeRouting: a.cfg.LLMProxy.ExposeRoutingHeaders != "id-only",
 		MaxElapsed:    time.Duration(a.cfg.LLMProxy.Retry.MaxElapsedMs) * time.Millisecond,
+		Record:        a.spool.Append,
 		Log:           a.log,
 	})
+	handler, err := a.handler()
+	if err != nil {
+		return nil, err
+	}
 	// Running requests outlive the context that Run is given; they are cut
 	// off only when the drain time is over.
-	base, cut := context.WithCancelCause(context.Background())
+	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	a.cut = cut
 	a.server = &http.Server{
-		Handler:           a.gateway,
+		Handler:           handler,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
@@ -64,32 +100,50 @@ func New(l *config.Loaded, logTo io.Writer) (*App, error) {
 	return a, nil
 }
 
-// Compile makes a snapshot of a loaded configuration.
-func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
-	vendors, err := catalog.Load()
-	if err != nil {
-		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
+// openStorage opens what is kept on disk. A database that can't be opened is
+// no reason not to start; a spool is.
+func (a *App) openStorage(ctx context.Context) error {
+	dir := a.cfg.Storage.DataDir
+	a.store = &reopening{pause: time.Second, open: func(ctx context.Context) (*sqlstore.Store, error) {
+		return sqlstore.Open(ctx, sqlstore.Options{URL: a.cfg.Storage.URL})
+	}}
+	if _, err := a.store.get(ctx); errors.Is(err, sqlstore.ErrNewerSchema) {
+		return err
 	}
-	live, problems := snapshot.Compile(l.Documents, snapshot.Deps{
-		Catalog: vendors, Drivers: drivers.All(), Revision: revision,
-		Resolve: func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) },
-	})
-	if len(problems) > 0 {
-		return nil, problems
+	var err error
+	if a.spool, err = audit.OpenSpool(audit.SpoolOptions{Dir: filepath.Join(dir, "spool"), Fsync: a.cfg.Audit.SpoolFsync}); err != nil {
+		return err
 	}
-	return live, nil
+	a.imports = audit.NewImporter(audit.ImporterOptions{Spool: a.spool, Store: a.store, Log: a.log})
+	return nil
 }
 
-func newLogger(t config.Telemetry, to io.Writer) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(t.LogLevel)); err != nil {
-		level = slog.LevelInfo // the configuration was checked; this is the default
+// startControl publishes the first snapshot: the store's, or the last one that
+// was kept. Without either the gateway refuses requests until there is one.
+func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
+	masters, err := secret.MasterKeys(ctx, a.cfg.Storage.DataDir, nil)
+	if err != nil {
+		return err
 	}
-	o := &slog.HandlerOptions{Level: level}
-	if t.LogFormat == "text" {
-		return slog.New(slog.NewTextHandler(to, o))
+	box, err := secret.NewBox(masters...)
+	if err != nil {
+		return err
 	}
-	return slog.New(slog.NewJSONHandler(to, o))
+	vendors, err := catalog.Load()
+	if err != nil {
+		return fmt.Errorf("load the vendor catalogue: %w", err)
+	}
+	compile := compiler{vendors: vendors, drivers: drivers.All()}
+	a.control = control.New(control.Options{
+		Store: a.store, Box: box, Resolve: a.secrets.resolve, Log: a.log,
+		Compile: compile.compile, Publish: func(next *snapshot.Live) { a.live.Publish(next) },
+		Audit:        a.recordChange,
+		SnapshotPath: filepath.Join(a.cfg.Storage.DataDir, "snapshot.json"),
+	})
+	if err := a.control.Load(ctx); err != nil {
+		a.log.Error("no valid configuration could be loaded; requests are refused until there is one", "error", err)
+	}
+	return a.applyFile(ctx, l)
 }
 
 // Start listens and serves in the background.
@@ -97,12 +151,20 @@ func (a *App) Start(ctx context.Context) error {
 	var lc net.ListenConfig
 	lis, err := lc.Listen(ctx, "tcp", a.cfg.Server.Listen)
 	if err != nil {
-		return fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err)
+		return errors.Join(fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err), a.closeStorage())
 	}
 	a.lis = lis
+	background, halt := context.WithCancel(context.WithoutCancel(ctx))
+	a.halt = halt
+	a.work.Go(func() { a.imports.Run(background) })
+	a.work.Go(func() { a.control.Follow(background, followEvery) })
+	a.work.Go(func() { a.retain(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
-	s := a.live.Current()
-	a.log.Info("listening", "address", lis.Addr().String(), "providers", len(s.Routing.Providers()), "routes", len(s.Routing.Routes()))
+	providers, routes := 0, 0
+	if s := a.live.Current(); s != nil {
+		providers, routes = len(s.Routing.Providers()), len(s.Routing.Routes())
+	}
+	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
 	return nil
 }
 
@@ -111,7 +173,8 @@ func (a *App) Addr() string { return a.lis.Addr().String() }
 
 // Stop ends the server: not ready, no new connections, running requests are
 // finished for up to the drain time and then cut off with an error in their
-// own format. A ctx that ends cuts the drain short.
+// own format; then the audit is stored and everything closed. A ctx that ends
+// cuts the drain short.
 func (a *App) Stop(ctx context.Context) error {
 	a.gateway.Drain()
 	a.log.Info("stopping", "running", a.gateway.InFlight(), "drainSeconds", a.cfg.Server.DrainSeconds)
@@ -128,25 +191,53 @@ func (a *App) Stop(ctx context.Context) error {
 		}
 	}
 	a.cut(gateway.ErrShutdown())
-	for _, t := range a.live.Current().Targets {
-		t.CloseIdle()
+	serr := <-a.served
+	a.halt()
+	a.work.Wait()
+	if live := a.live.Current(); live != nil {
+		for _, t := range live.Targets {
+			t.CloseIdle()
+		}
 	}
-	if serr := <-a.served; !errors.Is(serr, http.ErrServerClosed) {
-		return serr
+	flush, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if err := a.imports.Sync(flush); err != nil {
+		a.log.Error("the last audit records stay in the spool; the next start stores them", "error", err)
+	}
+	err = a.closeStorage()
+	if !errors.Is(serr, http.ErrServerClosed) {
+		return errors.Join(serr, err)
+	}
+	return err
+}
+
+// closeStorage closes what openStorage opened.
+func (a *App) closeStorage() error {
+	if a.spool != nil {
+		a.spool.Close()
+	}
+	if a.store != nil {
+		return a.store.close()
 	}
 	return nil
 }
 
-// Run serves until ctx ends, then stops. A second signal during the drain is
-// the caller's to handle: drain is the context for it.
-func (a *App) Run(ctx, drain context.Context) error {
+// Run serves until ctx ends, then stops. reload is called for each value of
+// hup. A second signal during the drain is the caller's to handle: drain is
+// the context for it.
+func (a *App) Run(ctx, drain context.Context, hup <-chan *config.Loaded) error {
 	if err := a.Start(ctx); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return a.Stop(drain)
-	case err := <-a.served:
-		return fmt.Errorf("serve on %s: %w", a.Addr(), err)
+	for {
+		select {
+		case l := <-hup:
+			a.Reload(ctx, l)
+		case <-ctx.Done():
+			return a.Stop(drain)
+		case err := <-a.served:
+			a.served <- err
+			return errors.Join(fmt.Errorf("serve on %s: %w", a.Addr(), err), a.Stop(drain))
+		}
 	}
 }

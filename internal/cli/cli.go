@@ -112,7 +112,7 @@ func serve(o config.Options, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	a, err := app.New(loaded, stderr)
+	a, err := app.New(context.Background(), loaded, stderr)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,34 @@ func serve(o config.Options, stderr io.Writer) error {
 		case <-drain.Done():
 		}
 	}()
-	return a.Run(run, drain)
+	reloads := make(chan *config.Loaded)
+	go watchHangup(run, o, reloads, stderr)
+	return a.Run(run, drain, reloads)
+}
+
+// watchHangup loads the configuration again for each SIGHUP. One that has
+// problems changes nothing.
+func watchHangup(ctx context.Context, o config.Options, reloads chan<- *config.Loaded, stderr io.Writer) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hup:
+		}
+		loaded, err := config.Load(o)
+		if err != nil {
+			fmt.Fprintf(stderr, "interlock: the configuration was not reloaded and stays as it was:\n%v\n", err)
+			continue
+		}
+		select {
+		case reloads <- loaded:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func newVersion(stdout io.Writer) *cobra.Command {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/config/yamldoc"
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -19,8 +20,6 @@ type unbuilt struct{ path, reason string }
 func notBuilt() []unbuilt {
 	return []unbuilt{
 		{"server.adminListen", "this version has one listener"},
-		{"storage.url", "this version keeps its configuration in memory"},
-		{"storage.dataDir", "this version keeps nothing on disk"},
 		{"sharedState", "this version runs as one process, without shared state"},
 		{"auth.trustedIssuers", "this version knows callers by their keys only"},
 		{"auth.oidc", "this version has no console to sign in to"},
@@ -36,7 +35,7 @@ func notBuilt() []unbuilt {
 		{"llmProxy.pools", "this version does not read the older configuration"},
 		{"llmProxy.routes", "this version does not read the older configuration"},
 		{"llmProxy.providers", "this version does not read the older configuration"},
-		{"audit", "this version keeps no audit"},
+		{"audit.recordFacts", "this version always records what a decision read"},
 		{"approvals", "this version has no approvals"},
 		{"telemetry.otlpEndpoint", "this version exports no traces"},
 		{"licensing", "this version has no licensing"},
@@ -55,8 +54,8 @@ func (l *loader) checkNotBuilt() {
 			}
 		}
 	}
-	if l.config.Resources.Mode == "enforce" {
-		l.setting(resource.CodeNotBuilt, "resources.mode", "this version has no store to enforce documents on; only seed is accepted")
+	if !strings.HasPrefix(l.config.Storage.URL, "sqlite:") && !l.reported("storage.url") {
+		l.setting(resource.CodeNotBuilt, "storage.url", "PostgreSQL is not part of this version yet; use sqlite:PATH")
 	}
 }
 

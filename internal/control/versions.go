@@ -8,6 +8,8 @@ import (
 	"regexp"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -132,4 +134,56 @@ func (c *Control) Export(ctx context.Context) ([]json.RawMessage, error) {
 		}
 	}
 	return out, nil
+}
+
+// CompileAt makes the snapshot of an old version, for explaining what it
+// decided. Keys are left out, and so are secrets: what can't be opened any
+// more, or a reference that is gone, stands for a key that was there.
+func (c *Control) CompileAt(ctx context.Context, n int64) (*snapshot.Live, error) {
+	docs, err := c.at(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	objects := make([]resource.Document, 0, len(docs))
+	for i := range docs {
+		if docs[i].Kind == "Key" {
+			continue
+		}
+		o, err := decodeStored(&docs[i])
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, resource.Document{Object: o})
+	}
+	live, problems := c.opt.Compile(objects, nil, uint64(max(n, 0)), func(o resource.Object, ref string) (secret.String, error) {
+		if ref == "" {
+			return secret.String{}, nil
+		}
+		if v, err := c.resolveFor(o)(ref); err == nil {
+			return v, nil
+		}
+		return secret.New("sk-ant-not-available"), nil
+	})
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("version %d is not valid in this program: %w", n, problems)
+	}
+	return live, nil
+}
+
+// Recompile makes and publishes the snapshot of the newest revision again,
+// since the secrets behind references may have changed.
+func (c *Control) Recompile(ctx context.Context) error {
+	state, err := c.State(ctx)
+	if err != nil {
+		return err
+	}
+	done, problems, err := c.compile(state)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return problems
+	}
+	c.publish(state, done.live)
+	return nil
 }

@@ -188,7 +188,7 @@ func notLoaded() refusal {
 // writeError sends an error object; the other headers are set already.
 func (ex *exchange) writeError(status int, e *wire.Error) {
 	h := ex.w.Header()
-	if ex.g.opt.ExposeRouting {
+	if ex.g.tune.Load().exposeRouting {
 		h["X-Interlock-Error"] = []string{headerValue(e.Code)}
 	}
 	h[ex.format.RequestIDHeader] = []string{ex.id}

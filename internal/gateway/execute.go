@@ -23,8 +23,8 @@ func (ex *exchange) execute() {
 	defer ex.out.end()
 
 	deadline := time.Time{}
-	if ex.g.opt.MaxElapsed > 0 {
-		deadline = time.Now().Add(ex.g.opt.MaxElapsed)
+	if limit := ex.g.tune.Load().maxElapsed; limit > 0 {
+		deadline = time.Now().Add(limit)
 	}
 	for i := range ex.plan.Candidates {
 		c := &ex.plan.Candidates[i]

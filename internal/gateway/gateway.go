@@ -50,6 +50,7 @@ type Gateway struct {
 	guard    auth.Guard
 	inFlight atomic.Int64
 	draining atomic.Bool
+	tune     atomic.Pointer[tunables]
 }
 
 // New makes a Gateway.
@@ -73,6 +74,7 @@ func New(o Options) *Gateway {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{opt: o, mux: http.NewServeMux(), formats: map[llm.Format]*wire.Format{}}
+	g.Tune(o.ExposeRouting, o.MaxElapsed)
 	for _, f := range o.Formats {
 		g.formats[f.ID] = f
 		for _, e := range f.Endpoints {
@@ -90,6 +92,18 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.Serv
 // Drain makes /readyz answer 503, so that balancers send nothing more.
 // Running and late requests are still served.
 func (g *Gateway) Drain() { g.draining.Store(true) }
+
+// Tune changes what a reload may change; running requests keep what they
+// began with.
+func (g *Gateway) Tune(exposeRouting bool, maxElapsed time.Duration) {
+	g.tune.Store(&tunables{exposeRouting: exposeRouting, maxElapsed: maxElapsed})
+}
+
+// tunables are the settings that can change while the gateway runs.
+type tunables struct {
+	exposeRouting bool
+	maxElapsed    time.Duration // not positive is no bound
+}
 
 // InFlight is the number of requests that are being served.
 func (g *Gateway) InFlight() int64 { return g.inFlight.Load() }

@@ -47,7 +47,7 @@ func readRetryAfter(v string) (seconds float64, ok bool) {
 // routingHeaders adds what the decision came to. c is the candidate that
 // served, or whose failure is returned; nil if none was dialled.
 func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
-	if !ex.g.opt.ExposeRouting {
+	if !ex.g.tune.Load().exposeRouting {
 		return
 	}
 	dials := len(ex.attempts)

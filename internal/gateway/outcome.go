@@ -34,7 +34,7 @@ func (ex *exchange) failedOne(at *attempt) {
 		ex.out.fail(func() {
 			h := ex.w.Header()
 			copyHeaders(h, a.header)
-			if ex.g.opt.ExposeRouting {
+			if ex.g.tune.Load().exposeRouting {
 				h["X-Interlock-Error"] = []string{headerValue(firstOf(at.failure.Code, string(at.failure.Category)))}
 			}
 			h["Content-Length"] = []string{strconv.Itoa(len(a.body))}

@@ -99,7 +99,6 @@ func (r *Route) unbuilt() []unbuilt {
 func (k *Key) unbuilt() []unbuilt {
 	return []unbuilt{
 		{"type", k.Type == "virtual", "virtual keys are not part of this version yet; it has pat, service and session"},
-		{"secret", k.Secret == "", "this version keeps no keys of its own, so a key needs its secret here; add secret: env:NAME"},
 		{"allowedModels", len(k.AllowedModels) > 0, ""},
 		{"allowedProviders", len(k.AllowedProviders) > 0, ""},
 		{"allowedResidencies", len(k.AllowedResidencies) > 0, ""},

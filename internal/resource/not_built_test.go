@@ -101,7 +101,6 @@ func TestNotBuilt(t *testing.T) {
 		{"a format that is not the type's own", provider(func(p *resource.Provider) { p.WireFormat = "openai-responses" }), "wireFormat"},
 		{"a foreign format", provider(func(p *resource.Provider) { p.Type, p.WireFormat = resource.TypeAnthropic, "openai-chat" }), "wireFormat"},
 		{"a priority", route(func(r *resource.Route) { r.Members[1].Priority = 2 }), "members[1].priority"},
-		{"a key without a secret", key(func(k *resource.Key) { k.Secret = "" }), "secret"},
 		{"a demand on data handling", key(func(k *resource.Key) { k.DataHandling = &resource.DataHandling{NoPromptTraining: true} }), "dataHandling"},
 	}
 	for _, c := range cases {

@@ -26,12 +26,13 @@ type Publisher struct {
 // Current returns the newest Live, or nil before the first.
 func (p *Publisher) Current() *Live { return p.current.Load() }
 
-// Publish makes next current. It refuses a revision that is not newer.
+// Publish makes next current. It refuses a revision that is older; the same
+// one may come again, compiled with other secrets.
 func (p *Publisher) Publish(next *Live) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	old := p.current.Load()
-	if old != nil && next.Revision <= old.Revision {
+	if old != nil && next.Revision < old.Revision {
 		return false
 	}
 	p.current.Store(next)

@@ -119,7 +119,7 @@ func StartWith(tb testing.TB, c Config) *Server {
 		tb.Fatalf("load the configuration: %v", err)
 	}
 	log := &Buffer{}
-	a, err := app.New(loaded, log)
+	a, err := app.New(context.Background(), loaded, log)
 	if err != nil {
 		tb.Fatalf("build the server: %v", err)
 	}
@@ -151,11 +151,16 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 	if !strings.Contains(text, "server:") {
 		text += "server: {listen: 127.0.0.1:0, drainSeconds: 5}\n"
 	}
+	if !strings.Contains(text, "storage:") {
+		text += fmt.Sprintf("storage: {url: %q, dataDir: %q}\n", "sqlite:"+filepath.Join(dir, "data", "interlock.db"), filepath.Join(dir, "data"))
+	}
 	if len(c.Documents) > 0 {
 		if err := os.WriteFile(filepath.Join(dir, "resources.yaml"), []byte(strings.Join(c.Documents, "\n---\n")+"\n"), 0o600); err != nil {
 			tb.Fatal(err)
 		}
-		text += "resources: {files: [resources.yaml]}\n"
+		if !strings.Contains(text, "resources:") {
+			text += "resources: {files: [resources.yaml]}\n"
+		}
 	}
 	if err := os.WriteFile(main, []byte(text), 0o600); err != nil {
 		tb.Fatal(err)

@@ -1,0 +1,196 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/catalog"
+	"github.com/interlock-gateway/interlock/internal/config"
+	"github.com/interlock-gateway/interlock/internal/control"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/upstream"
+	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
+)
+
+// secretResolver resolves references as the newest configuration file does.
+type secretResolver struct {
+	current atomic.Pointer[secret.Resolver]
+}
+
+func (s *secretResolver) set(r *secret.Resolver) { s.current.Store(r) }
+
+func (s *secretResolver) resolve(ref string) (secret.String, error) {
+	return s.current.Load().Resolve(ref)
+}
+
+// compiler makes snapshots with the parts of this build.
+type compiler struct {
+	vendors *catalog.Catalog
+	drivers []*upstream.Driver
+}
+
+func (c *compiler) compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems) {
+	return snapshot.Compile(docs, snapshot.Deps{Catalog: c.vendors, Drivers: c.drivers, Resolve: resolve, Revision: revision, Keys: keys})
+}
+
+// Compile makes a snapshot of a loaded configuration alone, without a store:
+// what a check or an offline explanation needs.
+func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
+	vendors, err := catalog.Load()
+	if err != nil {
+		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
+	}
+	c := compiler{vendors: vendors, drivers: drivers.All()}
+	live, problems := c.compile(l.Documents, nil, revision, func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) })
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	return live, nil
+}
+
+func newLogger(t config.Telemetry, level *slog.LevelVar, to io.Writer) *slog.Logger {
+	setLevel(level, t.LogLevel)
+	o := &slog.HandlerOptions{Level: level}
+	if t.LogFormat == "text" {
+		return slog.New(slog.NewTextHandler(to, o))
+	}
+	return slog.New(slog.NewJSONHandler(to, o))
+}
+
+func setLevel(level *slog.LevelVar, name string) {
+	var l slog.Level
+	if err := l.UnmarshalText([]byte(name)); err != nil {
+		l = slog.LevelInfo // the configuration was checked; this is the default
+	}
+	level.Set(l)
+}
+
+// applyFile brings the documents of the configuration file into the store:
+// once, into an empty store (seed), or at every start and reload (enforce).
+func (a *App) applyFile(ctx context.Context, l *config.Loaded) error {
+	actor := "file"
+	if l.Path != "" {
+		actor = "file:" + filepath.Base(l.Path)
+	}
+	if a.control.Degraded() != "" {
+		a.log.Warn("the documents of the configuration file are not applied: the store can't be used now", "documents", len(l.Documents))
+		return nil
+	}
+	if l.Config.Resources.Mode == "enforce" {
+		r, err := a.control.Enforce(ctx, actor, l.Documents)
+		if err != nil {
+			return located(err, l.Documents)
+		}
+		a.log.Info("the configuration file is enforced", "documents", len(l.Documents), "changes", len(r.Changes), "version", r.Revision)
+		return nil
+	}
+	seeded, err := a.control.Seed(ctx, actor, l.Documents)
+	switch {
+	case err != nil:
+		return located(err, l.Documents)
+	case seeded:
+		a.log.Info("the empty store was filled from the configuration file", "documents", len(l.Documents))
+	case len(l.Documents) > 0:
+		a.log.Info("the documents of the configuration file are not applied: the store has a configuration already (resources.mode: seed)", "documents", len(l.Documents))
+	}
+	return nil
+}
+
+// located gives problems the places of the documents they are in.
+func located(err error, docs []resource.Document) error {
+	ce, ok := err.(*control.Error) //nolint:errorlint // Apply returns it as it is
+	if !ok || len(ce.Problems) == 0 {
+		return err
+	}
+	for i, p := range ce.Problems {
+		for _, d := range docs {
+			if h := d.Object.Head(); d.Locate != nil && h.Kind == p.Object.Kind && h.Name == p.Object.Name {
+				ce.Problems[i].Pos = d.Locate(p.Path)
+			}
+		}
+	}
+	return ce.Problems
+}
+
+// Reload takes over what a running process can change: resources, llmProxy,
+// admin tokens and the log level. What is wrong is logged, and everything
+// stays as it was.
+func (a *App) Reload(ctx context.Context, l *config.Loaded) {
+	before := a.secrets.current.Load()
+	a.secrets.set(l.Secrets)
+	if err := a.admins.check(l); err != nil {
+		a.secrets.set(before)
+		a.log.Error("the configuration file was not reloaded", "error", err)
+		return
+	}
+	if l.Config.Resources.Mode == "enforce" {
+		if err := a.applyFile(ctx, l); err != nil {
+			a.secrets.set(before)
+			a.log.Error("the configuration file was not reloaded", "error", err)
+			return
+		}
+	} else if err := a.control.Recompile(ctx); err != nil { // secrets behind references may have changed
+		a.log.Error("the configuration can't be compiled again with the secrets as they are now; the last good one stays", "error", err)
+	}
+	_ = a.admins.set(l) // checked above
+	setLevel(a.level, l.Config.Telemetry.LogLevel)
+	a.gateway.Tune(l.Config.LLMProxy.ExposeRoutingHeaders != "id-only", time.Duration(l.Config.LLMProxy.Retry.MaxElapsedMs)*time.Millisecond)
+	if paths := config.NeedsRestart(a.cfg, l.Config); len(paths) > 0 {
+		a.log.Warn("the configuration file was reloaded; some settings take effect at the next start only", "settings", strings.Join(paths, ", "))
+		return
+	}
+	a.log.Info("the configuration file was reloaded")
+}
+
+// recordChange writes the audit record of a change of the configuration.
+func (a *App) recordChange(e control.Entry) error {
+	changes, err := json.Marshal(e.Changes)
+	if err != nil {
+		return err
+	}
+	return a.spool.Append(&audit.Record{
+		Kind: audit.KindAdmin, Time: time.Now(), Outcome: audit.OutcomeAllow,
+		Admin: &audit.AdminChange{Actor: e.Actor, Summary: e.Summary, Revision: e.Revision, Changes: changes},
+	})
+}
+
+// Retention works in steps of this many records, this far apart, so that it
+// holds up neither readers nor the import.
+const (
+	retainEvery = time.Hour
+	retainBatch = 1000
+	retainPause = 50 * time.Millisecond
+)
+
+// retain deletes audit records that are older than audit.retentionDays.
+func (a *App) retain(ctx context.Context) {
+	next := time.NewTimer(time.Minute)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+		}
+		n, err := a.store.DeleteBefore(ctx, time.Now().AddDate(0, 0, -a.cfg.Audit.RetentionDays), retainBatch)
+		switch {
+		case err != nil:
+			a.log.Warn("old audit records could not be deleted; it is tried again", "error", err)
+			next.Reset(retainEvery)
+		case n == retainBatch:
+			next.Reset(retainPause)
+		default:
+			next.Reset(retainEvery)
+		}
+	}
+}
