@@ -1,62 +1,74 @@
 package app
 
 import (
-	"crypto/sha256"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
-	"sync/atomic"
+	"strings"
 
+	"github.com/interlock-gateway/interlock/internal/admin"
+	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/config"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/wire/formats"
 )
 
 // adminTokenEnv makes a bootstrap administrator without a configuration file.
 const adminTokenEnv = "INTERLOCK_ADMIN_TOKEN"
 
-// adminTokens are the tokens of administrators, by hash.
-type adminTokens struct{ current atomic.Pointer[[]adminToken] }
-
-type adminToken struct {
-	hash [sha256.Size]byte
-	name string
-}
-
-// check resolves the tokens of a configuration.
-func (t *adminTokens) check(l *config.Loaded) error {
-	_, err := readTokens(l)
-	return err
-}
-
-func (t *adminTokens) set(l *config.Loaded) error {
-	tokens, err := readTokens(l)
-	if err != nil {
-		return err
-	}
-	t.current.Store(&tokens)
-	return nil
-}
-
-func readTokens(l *config.Loaded) ([]adminToken, error) {
-	var out []adminToken
-	add := func(value, last4 string) {
-		name := "token"
-		if last4 != "" {
-			name = "token:" + last4
-		}
-		out = append(out, adminToken{sha256.Sum256([]byte(value)), name})
-	}
+// adminTokens resolves the admin tokens of a configuration; without any there
+// the environment may name one.
+func adminTokens(l *config.Loaded) ([]admin.Token, error) {
+	var out []admin.Token
 	for i, ref := range l.Config.Auth.AdminTokens {
 		v, err := l.Secrets.Resolve(ref)
 		if err != nil {
 			return nil, fmt.Errorf("auth.adminTokens[%d]: %w", i, err)
 		}
-		add(v.Reveal(), v.Last4())
+		out = append(out, admin.Token{Secret: v, Role: admin.RoleAdmin})
 	}
-	if v := os.Getenv(adminTokenEnv); v != "" && len(l.Config.Auth.AdminTokens) == 0 {
-		add(v, v[max(0, len(v)-4):])
+	if v := os.Getenv(adminTokenEnv); v != "" && len(out) == 0 {
+		out = append(out, admin.Token{Secret: secret.New(v), Role: admin.RoleAdmin})
 	}
 	return out, nil
 }
 
-// handler is what the server serves.
-func (a *App) handler() (http.Handler, error) { return a.gateway, nil }
+// handler puts the admin API beside the data plane.
+func (a *App) handler() (http.Handler, error) {
+	api, err := admin.New(admin.Options{
+		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate,
+		Explain: a.explain, Log: a.log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("build the admin API: %w", err)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/v1/") || r.URL.Path == "/api/v1" {
+			api.ServeHTTP(w, r)
+			return
+		}
+		a.gateway.ServeHTTP(w, r)
+	}), nil
+}
+
+// explain decides a recorded request again, under the configuration that
+// decided it; nil for a request that never came to a decision.
+func (a *App) explain(ctx context.Context, rec audit.Record) (*routing.Plan, error) {
+	var endpoint *llm.Endpoint
+	for _, e := range formats.Endpoints() {
+		if string(e.ID) == rec.Endpoint {
+			endpoint = e
+		}
+	}
+	if endpoint == nil || rec.RequestedModel == "" {
+		return nil, nil
+	}
+	live, err := a.control.CompileAt(ctx, int64(rec.ConfigVersion))
+	if err != nil {
+		return nil, err
+	}
+	return routing.Decide(live.Routing, &routing.Input{Query: routing.Query{Endpoint: endpoint, Model: rec.RequestedModel, Stream: rec.Stream}}), nil
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/config"
@@ -39,7 +40,7 @@ type App struct {
 	spool   *audit.Spool
 	imports *audit.Importer
 	control *control.Control
-	admins  adminTokens
+	admins  *admin.Tokens
 	gateway *gateway.Gateway
 	server  *http.Server
 	lis     net.Listener
@@ -68,9 +69,11 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	if err = a.startControl(ctx, l); err != nil {
 		return nil, err
 	}
-	if err = a.admins.set(l); err != nil {
+	tokens, err := adminTokens(l)
+	if err != nil {
 		return nil, err
 	}
+	a.admins = admin.NewTokens(tokens...)
 	a.gateway = gateway.New(gateway.Options{
 		Live:          a.live.Current,
 		Formats:       formats.All(),

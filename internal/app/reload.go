@@ -128,7 +128,8 @@ func located(err error, docs []resource.Document) error {
 func (a *App) Reload(ctx context.Context, l *config.Loaded) {
 	before := a.secrets.current.Load()
 	a.secrets.set(l.Secrets)
-	if err := a.admins.check(l); err != nil {
+	tokens, err := adminTokens(l)
+	if err != nil {
 		a.secrets.set(before)
 		a.log.Error("the configuration file was not reloaded", "error", err)
 		return
@@ -142,7 +143,7 @@ func (a *App) Reload(ctx context.Context, l *config.Loaded) {
 	} else if err := a.control.Recompile(ctx); err != nil { // secrets behind references may have changed
 		a.log.Error("the configuration can't be compiled again with the secrets as they are now; the last good one stays", "error", err)
 	}
-	_ = a.admins.set(l) // checked above
+	a.admins.Replace(tokens...)
 	setLevel(a.level, l.Config.Telemetry.LogLevel)
 	a.gateway.Tune(l.Config.LLMProxy.ExposeRoutingHeaders != "id-only", time.Duration(l.Config.LLMProxy.Retry.MaxElapsedMs)*time.Millisecond)
 	if paths := config.NeedsRestart(a.cfg, l.Config); len(paths) > 0 {
