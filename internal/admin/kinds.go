@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/url"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -87,5 +88,9 @@ func (r Resource) path(name string) string {
 	if r.Single {
 		return Prefix + "/" + r.Plural
 	}
-	return Prefix + "/" + r.Plural + "/" + url.PathEscape(name)
+	escaped := url.PathEscape(name)
+	if strings.Trim(name, ".") == "" { // "." and ".." are names of models, too
+		escaped = strings.Repeat("%2E", len(name))
+	}
+	return Prefix + "/" + r.Plural + "/" + escaped
 }

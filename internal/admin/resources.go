@@ -32,7 +32,7 @@ type changeSet struct {
 }
 
 func changesOf(r *control.Result) changeSet {
-	return changeSet{Changes: slices.Concat([]control.Diff{}, r.Changes), Revision: r.Revision}
+	return changeSet{Changes: append([]control.Diff{}, r.Changes...), Revision: r.Revision}
 }
 
 // changeOut is an answer with a change, or none at all.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -243,6 +244,7 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 		}
 	}
 	c.seal(o)
+	showLists(reflect.ValueOf(o))
 	spec, err := json.Marshal(o)
 	if err != nil {
 		return doc, fmt.Errorf("store %s: %w", ref, err)

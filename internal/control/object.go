@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -29,7 +30,11 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 	}
 	var fields map[string]jsontext.Value
 	if err := jsonv2.Unmarshal(raw, &fields); err != nil {
-		return fail("", "the body is not a JSON object: %s", plain(err))
+		path, message := explain(err)
+		return fail(path, "%s", message)
+	}
+	if fields == nil {
+		return fail("", "an object is expected, not null")
 	}
 	for _, path := range k.ReadOnlyFields() {
 		drop(fields, path)
@@ -37,7 +42,8 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 	obj = k.New()
 	cleaned, err := jsonv2.Marshal(fields, jsonv2.Deterministic(true))
 	if err != nil {
-		return fail("", "the body can't be read: %s", plain(err))
+		path, message := explain(err)
+		return fail(path, "%s", message)
 	}
 	if err := jsonv2.Unmarshal(cleaned, obj, jsonv2.RejectUnknownMembers(true)); err != nil {
 		path, message := explain(err)
@@ -114,12 +120,6 @@ func isNull(fields map[string]jsontext.Value, path string) bool {
 	return jsonv2.Unmarshal(v, &inner) == nil && isNull(inner, rest)
 }
 
-// plain takes the library's wording off an error.
-func plain(err error) string {
-	_, m := explain(err)
-	return m
-}
-
 // explain gives the place and reason of a decoding error in plain words.
 func explain(err error) (path, message string) {
 	var sem *jsonv2.SemanticError
@@ -193,6 +193,36 @@ func pointerPath(p string) string {
 		}
 	}
 	return b.String()
+}
+
+// showLists makes lists and maps that JSON always shows empty ones: null is no
+// list for who reads it.
+func showLists(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			showLists(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			showLists(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f, tag := v.Field(i), v.Type().Field(i).Tag.Get("json")
+			switch {
+			case !f.CanSet():
+			case strings.HasSuffix(tag, ",omitempty"):
+				showLists(f)
+			case f.Kind() == reflect.Slice && f.IsNil():
+				f.Set(reflect.MakeSlice(f.Type(), 0, 0))
+			case f.Kind() == reflect.Map && f.IsNil():
+				f.Set(reflect.MakeMap(f.Type()))
+			default:
+				showLists(f)
+			}
+		}
+	}
 }
 
 // Object is one object as the API shows it: without secrets.
