@@ -39,7 +39,9 @@ func (a *auditStatements) prepare(ctx context.Context, db *sqlx.DB) error {
 			ON CONFLICT (block) DO UPDATE SET
 				min_time = CASE WHEN excluded.min_time < audit_blocks.min_time THEN excluded.min_time ELSE audit_blocks.min_time END,
 				max_time = CASE WHEN excluded.max_time > audit_blocks.max_time THEN excluded.max_time ELSE audit_blocks.max_time END`},
-		{&a.term, `INSERT INTO audit_terms (field, value, block) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`},
+		{&a.term, `
+			INSERT INTO audit_terms (field, value, block, first_seq, last_seq) VALUES ($1, $2, $3, $4, $5)
+			ON CONFLICT (field, value, block) DO UPDATE SET last_seq = excluded.last_seq`},
 	} {
 		stmt, err := db.PrepareContext(ctx, p.text) //nolint:sqlclosecheck // closed with the connections
 		if err != nil {
@@ -107,8 +109,17 @@ type term struct {
 	block int64
 }
 
-// span is the time between the oldest and the newest record of a block.
+// span is from the least to the greatest: of times, or of numbers of records.
 type span struct{ from, to int64 }
+
+// widen makes the span of k hold n.
+func widen[K comparable](spans map[K]span, k K, n int64) {
+	s, ok := spans[k]
+	if !ok {
+		s = span{n, n}
+	}
+	spans[k] = span{min(s.from, n), max(s.to, n)}
+}
 
 // writeRecords numbers records and stores them with what leads a search to
 // them.
@@ -124,8 +135,8 @@ func (s *Store) writeRecords(ctx context.Context, tx *sqlx.Tx, records []store.R
 	// context to watch it takes no goroutine.
 	quick := context.WithoutCancel(ctx)
 	insert := tx.StmtContext(quick, s.audit.record)
-	terms := make(map[term]struct{}, 64)
-	spans := make(map[int64]span, 2)
+	terms := make(map[term]span, 64)
+	times := make(map[int64]span, 2)
 	for i := range records {
 		r := cleanRecord(records[i])
 		r.Seq = last - int64(len(records)-1-i)
@@ -137,28 +148,24 @@ func (s *Store) writeRecords(ctx context.Context, tx *sqlx.Tx, records []store.R
 		block := blockOf(r.Seq)
 		for _, c := range blockColumns(r.Kind, r.Outcome, r.Code, r.Team, r.Model, r.Route, r.Provider) {
 			if c.value != "" {
-				terms[term{c, block}] = struct{}{}
+				widen(terms, term{c, block}, r.Seq)
 			}
 		}
-		b, ok := spans[block]
-		if !ok {
-			b = span{us, us}
-		}
-		spans[block] = span{min(b.from, us), max(b.to, us)}
+		widen(times, block, us)
 	}
-	return s.writeBlocks(quick, tx, terms, spans)
+	return s.writeBlocks(quick, tx, times, terms)
 }
 
-func (s *Store) writeBlocks(ctx context.Context, tx *sqlx.Tx, terms map[term]struct{}, spans map[int64]span) error {
+func (s *Store) writeBlocks(ctx context.Context, tx *sqlx.Tx, times map[int64]span, terms map[term]span) error {
 	insert := tx.StmtContext(ctx, s.audit.block)
-	for block, b := range spans {
-		if _, err := insert.ExecContext(ctx, block, b.from, b.to); err != nil {
+	for block, at := range times {
+		if _, err := insert.ExecContext(ctx, block, at.from, at.to); err != nil {
 			return fmt.Errorf("write a block of records: %w", err)
 		}
 	}
 	insert = tx.StmtContext(ctx, s.audit.term)
-	for t := range terms {
-		if _, err := insert.ExecContext(ctx, t.name, t.value, t.block); err != nil {
+	for t, seqs := range terms {
+		if _, err := insert.ExecContext(ctx, t.name, t.value, t.block, seqs.from, seqs.to); err != nil {
 			return fmt.Errorf("write a term of records: %w", err)
 		}
 	}

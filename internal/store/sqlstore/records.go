@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -44,31 +43,27 @@ func (s *Store) readRecords(ctx context.Context, text string, args []any) ([]sto
 	return records, rows.Err()
 }
 
-// recordsQuery writes the query of a filter. Request ids, keys, codes
-// and failures have indexes. Times and texts of other columns are looked up in the blocks of
-// records first, and only blocks that have them all are read. The tables are
-// nested loops in the order in which they are written, CROSS JOIN keeps SQLite
-// to it, so records come newest first without sorting and the search ends with
-// the page.
+// recordsQuery writes the query of a filter. Request ids, keys, codes and
+// failures have indexes. Times and texts of other columns are looked up in the
+// blocks of records first, and only where they all are records are read. The
+// tables are nested loops in the order in which they are written, CROSS JOIN
+// keeps SQLite to it, so records come newest first without sorting and the
+// search ends with the page.
 func recordsQuery(f *store.RecordFilter, limit int) (string, []any) {
 	q := &query{}
 	q.filter(f)
-	loops := q.blockLoops(f)
-	order := " ORDER BY a.seq DESC"
-	if len(loops) > 0 {
-		block := blockColumn(loops[0])
-		q.and("a.seq >= " + block + " * " + strconv.Itoa(blockSize))
-		q.and("a.seq < (" + block + " + 1) * " + strconv.Itoa(blockSize))
-		order = " ORDER BY " + block + " DESC, a.seq DESC"
+	order := "a.seq DESC"
+	if lead := q.addBlocks(f); lead != "" {
+		order = lead + ".block DESC, a.seq DESC"
 	}
-	loops = append(loops, "audit a")
-	text := "SELECT a." + strings.ReplaceAll(recordColumns, ", ", ", a.") + " FROM " + strings.Join(loops, " CROSS JOIN ") + q.where() + order +
-		" LIMIT " + q.bind(limit)
+	text := "SELECT a." + strings.ReplaceAll(recordColumns, ", ", ", a.") + " FROM " + strings.Join(append(q.tables, "audit a"), " CROSS JOIN ") +
+		q.where() + " ORDER BY " + order + " LIMIT " + q.bind(limit)
 	return text, q.args
 }
 
-// query collects conditions and the values that they bind.
+// query collects the parts of a query and the values that they bind.
 type query struct {
+	tables     []string
 	conditions []string
 	args       []any
 }
@@ -120,44 +115,52 @@ func (q *query) filter(f *store.RecordFilter) {
 	}
 }
 
-// blockLoops are the tables that lead to the blocks that have what a filter
-// asks for, none if it asks for nothing that is kept by block.
-func (q *query) blockLoops(f *store.RecordFilter) []string {
+// addBlocks adds the tables that lead to the blocks that have what a filter asks
+// for, and ties the records to them. It returns the first table, "" if there
+// is none.
+func (q *query) addBlocks(f *store.RecordFilter) (lead string) {
 	if f.RequestID != "" {
-		return nil // its index leads to a handful of records
-	}
-	var loops []string
-	add := func(table, alias string) {
-		loops = append(loops, table+" "+alias)
-		if len(loops) > 1 {
-			q.and(alias + ".block = " + blockColumn(loops[0]))
-		} else if f.Before > 0 {
-			q.and(alias + ".block <= " + q.bind(blockOf(f.Before)))
-		}
+		return "" // its index leads to a handful of records
 	}
 	for _, c := range blockColumns(f.Kind, f.Outcome, f.Code, f.Team, f.Model, f.Route, f.Provider) {
 		if c.value == "" {
 			continue
 		}
-		alias := "t" + strconv.Itoa(len(loops))
-		add("audit_terms", alias)
-		q.and(fmt.Sprintf("%s.field = '%s' AND %s.value = %s", alias, c.name, alias, q.bind(clean(c.value))))
+		t := "t" + strconv.Itoa(len(q.tables))
+		q.addBlockTable("audit_terms", t, &lead, f)
+		q.and(t + ".field = '" + c.name + "'")
+		q.and(t + ".value = " + q.bind(clean(c.value)))
+		q.and("a.seq BETWEEN " + t + ".first_seq AND " + t + ".last_seq")
+		if t != lead {
+			q.and(t + ".first_seq <= " + lead + ".last_seq")
+			q.and(t + ".last_seq >= " + lead + ".first_seq")
+		}
 	}
 	if f.From.IsZero() && f.To.IsZero() {
-		return loops
+		return lead
 	}
-	add("audit_blocks", "b")
+	q.addBlockTable("audit_blocks", "b", &lead, f)
+	q.and("a.seq >= b.block * " + strconv.Itoa(blockSize))
+	q.and("a.seq < (b.block + 1) * " + strconv.Itoa(blockSize))
 	if !f.From.IsZero() {
 		q.and("b.max_time >= " + q.bind(f.From.UnixMicro()))
 	}
 	if !f.To.IsZero() {
 		q.and("b.min_time < " + q.bind(f.To.UnixMicro()))
 	}
-	return loops
+	return lead
 }
 
-// blockColumn is the column with the block in a table "name alias".
-func blockColumn(loop string) string {
-	_, alias, _ := strings.Cut(loop, " ")
-	return alias + ".block"
+// addBlockTable adds a table that has blocks: the same ones as the first table.
+func (q *query) addBlockTable(table, alias string, lead *string, f *store.RecordFilter) {
+	q.tables = append(q.tables, table+" "+alias)
+	switch {
+	case *lead != "":
+		q.and(alias + ".block = " + *lead + ".block")
+	case f.Before > 0:
+		q.and(alias + ".block <= " + q.bind(blockOf(f.Before)))
+	}
+	if *lead == "" {
+		*lead = alias
+	}
 }

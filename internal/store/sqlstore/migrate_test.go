@@ -1,0 +1,153 @@
+package sqlstore_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/interlock-gateway/interlock/internal/store"
+	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
+)
+
+// TestMigrationsAreAppendOnly: a migration that was released never changes.
+// Add a line for a new one.
+func TestMigrationsAreAppendOnly(t *testing.T) {
+	want := map[string]string{
+		"sqlite/00001_config.sql": "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
+		"sqlite/00002_audit.sql":  "9ecb7a2a6a400b4f048a0bc8240415df04902915de96092a977d51d963cdbf23",
+	}
+	files, err := sqlstore.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		sum := sha256.Sum256(files[name])
+		if got := hex.EncodeToString(sum[:]); got != want[name] {
+			t.Errorf("%s has the checksum %s, not %q: write a new migration instead of changing one", name, got, want[name])
+		}
+		if strings.Contains(string(files[name]), "+goose Down") {
+			t.Errorf("%s goes back; migrations only go forward", name)
+		}
+	}
+	for name := range want {
+		if files[name] == nil {
+			t.Errorf("%s is gone", name)
+		}
+	}
+}
+
+// TestOP_7_MigratesFromEveryVersion makes a database of every earlier schema, with
+// data, and opens it.
+func TestOP_7_MigratesFromEveryVersion(t *testing.T) {
+	versions, err := sqlstore.Versions()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range versions {
+		t.Run(fmt.Sprint("version ", v), func(t *testing.T) {
+			script, err := os.ReadFile(fmt.Sprintf("testdata/versions/%d.sql", v))
+			if err != nil {
+				t.Fatalf("every version needs data to migrate: %v", err)
+			}
+			path := filepath.Join(t.TempDir(), "old.db")
+			if err := sqlstore.MakeVersion(t.Context(), path, v, string(script)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite:" + path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			checkConfig(t, s)
+			if v >= 2 {
+				checkAudit(t, s)
+			}
+			if err := s.Import(t.Context(), "new", []store.Record{{Time: moment(90)}}, store.Position{Offset: 1}); err != nil {
+				t.Error(err)
+			}
+			sound(t, s)
+		})
+	}
+}
+
+// moment is one of the times in the data of old versions.
+func moment(us int) time.Time { return time.UnixMicro(1767225600000000 + int64(us)).UTC() }
+
+func checkConfig(t *testing.T, s *sqlstore.Store) {
+	t.Helper()
+	state, err := s.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &store.State{
+		Revision: 3,
+		Documents: []store.Document{
+			{Kind: "Key", Name: "ci", ID: "key-2", Version: 1, Owner: "api", Spec: []byte(`{"team":"b"}`), CreatedAt: moment(3), UpdatedAt: moment(3)},
+			{Kind: "Route", Name: "chat", Version: 2, Owner: "file", Source: "interlock.yaml:7", Spec: []byte(`{"v":2}`), CreatedAt: moment(1), UpdatedAt: moment(2)},
+		},
+		Keys: []store.KeySecret{
+			{Hash: [32]byte{31: 1}, KeyID: "key-1", Last4: "aaaa", CreatedAt: moment(1), RevokedAt: moment(2)},
+			{Hash: [32]byte{31: 3}, KeyID: "key-2", Last4: "cccc", CreatedAt: moment(2), EndsAt: moment(9)},
+			{Hash: [32]byte{31: 2}, KeyID: "key-2", Last4: "bbbb", CreatedAt: moment(3)},
+		},
+	}
+	if diff := cmp.Diff(want, state); diff != "" {
+		t.Errorf("the configuration differs (-want +got):\n%s", diff)
+	}
+	replay(t, s)
+}
+
+func checkAudit(t *testing.T, s *sqlstore.Store) {
+	t.Helper()
+	for _, tc := range []struct {
+		filter store.RecordFilter
+		want   []int64
+	}{
+		{store.RecordFilter{}, []int64{514, 512, 511, 510}},
+		{store.RecordFilter{Provider: "p"}, []int64{511, 510}},
+		{store.RecordFilter{Kind: "admin"}, []int64{514}},
+		{store.RecordFilter{Key: "ci", Outcome: "error"}, []int64{511}},
+		{store.RecordFilter{From: moment(11), To: moment(13)}, []int64{512, 511}},
+	} {
+		records, err := s.Records(t.Context(), tc.filter, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int64
+		for _, r := range records {
+			got = append(got, r.Seq)
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%+v finds %v, want %v", tc.filter, got, tc.want)
+		}
+	}
+	if at, err := s.Imported(t.Context(), "spool"); err != nil || at != (store.Position{Segment: 3, Offset: 99}) {
+		t.Errorf("the place in the spool is %v: %v", at, err)
+	}
+}
+
+// TestOpenRefusesANewerSchema: an older program would misread what a newer one wrote.
+func TestOpenRefusesANewerSchema(t *testing.T) {
+	o := sqlstore.Options{URL: "sqlite:" + filepath.Join(t.TempDir(), "new.db")}
+	s := open(t, o)
+	if err := s.Exec(t.Context(), `INSERT INTO schema_versions (version_id, is_applied) VALUES (99, 1)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sqlstore.Open(t.Context(), o)
+	if !errors.Is(err, sqlstore.ErrNewerSchema) || !strings.Contains(err.Error(), "version 99") {
+		t.Fatalf("got %v", err)
+	}
+}
