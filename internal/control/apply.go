@@ -270,6 +270,14 @@ func inUse(after *store.State, deleted []store.DocumentRef) error {
 	if len(deleted) == 0 {
 		return nil
 	}
+	gone := map[resource.Ref]bool{}
+	for _, d := range deleted {
+		gone[resource.NameKey(resource.Ref{Kind: d.Kind, Name: d.Name})] = true
+	}
+	for i := range after.Documents { // deleted and made again in one change
+		d := &after.Documents[i]
+		delete(gone, resource.NameKey(resource.Ref{Kind: d.Kind, Name: d.Name}))
+	}
 	var problems resource.Problems
 	for i := range after.Documents {
 		o, err := decodeStored(&after.Documents[i])
@@ -277,7 +285,7 @@ func inUse(after *store.State, deleted []store.DocumentRef) error {
 			return err
 		}
 		for _, r := range resource.Refs(o) {
-			if slices.Contains(deleted, store.DocumentRef{Kind: r.Ref.Kind, Name: r.Ref.Name}) {
+			if gone[resource.NameKey(r.Ref)] {
 				user := resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}
 				problems = append(problems, resource.Problem{Code: "in_use", Object: user, Path: r.Path, Refs: []resource.Ref{r.Ref},
 					Message: fmt.Sprintf("it uses %s; change it first", r.Ref)})

@@ -129,7 +129,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("%s is not found", k.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"Provider", "Route", "Key", "Model", "Settings"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"Provider", "Route", "Key", "Model", "Department", "Team", "User", "Settings"}, names); diff != "" {
 		t.Error(diff)
 	}
 	if _, ok := resource.FindKind("provider"); ok {

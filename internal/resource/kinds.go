@@ -20,6 +20,9 @@ func Kinds() []Kind {
 		{Name: "Route", New: func() Object { return &Route{} }, ReadOnly: []string{"tag", "grantedBy", "members.credentialMode", "members.health"}},
 		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom", "active", "endsAt"}},
 		{Name: "Model", New: func() Object { return &Model{} }},
+		{Name: "Department", New: func() Object { return &Department{} }},
+		{Name: "Team", New: func() Object { return &Team{} }},
+		{Name: "User", New: func() Object { return &User{} }},
 		{Name: "Settings", New: func() Object { return &Settings{} }},
 	}
 }

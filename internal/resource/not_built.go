@@ -6,7 +6,7 @@ import "slices"
 // have. A step that builds one deletes its name here and adds it to Kinds.
 func NotBuiltKinds() []string {
 	return []string{
-		"AccessBinding", "RoutingRule", "Team", "Department", "User", "Workload", "WorkloadBlueprint",
+		"AccessBinding", "RoutingRule", "Workload", "WorkloadBlueprint",
 		"Budget", "Policy", "MutatingPolicy",
 	}
 }
@@ -32,6 +32,10 @@ func NotBuilt(o Object) []Problem {
 	case *Route:
 		fields = o.unbuilt()
 	case *Key:
+		fields = o.unbuilt()
+	case *Team:
+		fields = o.unbuilt()
+	case *User:
 		fields = o.unbuilt()
 	case *Settings:
 		fields = o.unbuilt()
@@ -98,6 +102,7 @@ func (r *Route) unbuilt() []unbuilt {
 
 func (k *Key) unbuilt() []unbuilt {
 	return []unbuilt{
+		{"owner.workload", k.Owner != nil && k.Owner.Workload != "", ""},
 		{"type", k.Type == "virtual", "virtual keys are not part of this version yet; it has pat, service and session"},
 		{"allowedModels", len(k.AllowedModels) > 0, ""},
 		{"allowedProviders", len(k.AllowedProviders) > 0, ""},

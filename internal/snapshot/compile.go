@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/auth"
@@ -68,6 +69,7 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 		}
 	}
 	c.names()
+	c.references()
 	c.settings()
 	c.compileProviders()
 	c.compileRoutes()
@@ -114,7 +116,7 @@ func (c *compiler) names() {
 	seen := map[string]resource.Ref{}
 	for _, doc := range c.docs {
 		ref := refOf(doc.Object)
-		c.known[ref] = true
+		c.known[resource.NameKey(ref)] = true
 		space := ref.Kind
 		if space == "Provider" || space == "Route" {
 			space = "upstream"
@@ -122,15 +124,33 @@ func (c *compiler) names() {
 				c.problem(doc, "name_taken", "name", "the name %q is reserved for a route that Interlock adds itself; choose another", ref.Name)
 			}
 		}
-		key := space + "\x00" + ref.Name
+		key := space + "\x00" + resource.NameKey(ref).Name
 		if other, taken := seen[key]; taken {
 			c.report(doc, resource.Problem{
 				Code: "name_taken", Path: "name", Refs: []resource.Ref{other},
-				Message: fmt.Sprintf("the name %q is taken by %s; providers and routes share one name space. Choose another", ref.Name, other),
+				Message: fmt.Sprintf("the name %q is taken by %s%s; choose another", ref.Name, other, shared(space)),
 			})
 			continue
 		}
 		seen[key] = ref
+	}
+}
+
+func shared(space string) string {
+	if space == "upstream" {
+		return " (providers and routes share one name space)"
+	}
+	return ""
+}
+
+// references checks that what an object names is there.
+func (c *compiler) references() {
+	for _, doc := range c.docs {
+		for _, r := range resource.Refs(doc.Object) {
+			if !c.known[resource.NameKey(r.Ref)] {
+				c.problem(doc, "missing_reference", r.Path, "there is no %s %q; create it, or take it out here", strings.ToLower(r.Ref.Kind), r.Ref.Name)
+			}
+		}
 	}
 }
 

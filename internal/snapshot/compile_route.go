@@ -43,13 +43,7 @@ func (c *compiler) route(doc resource.Document, r *resource.Route) *routing.Rout
 		}
 		out.Patterns = append(out.Patterns, p)
 	}
-	for i, m := range r.Members {
-		path := resource.IndexPath("members", i) + ".provider"
-		if !c.known[resource.Ref{Kind: "Provider", Name: m.Provider}] {
-			c.problem(doc, "missing_reference", path, "there is no provider %q; create it, or remove the member", m.Provider)
-			ok = false
-			continue
-		}
+	for _, m := range r.Members {
 		if p := c.providers[m.Provider]; p != nil { // a disabled provider serves nothing
 			out.Members = append(out.Members, routing.Member{Provider: p, FallbackOnly: m.FallbackOnly})
 		}

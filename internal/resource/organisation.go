@@ -1,0 +1,130 @@
+package resource
+
+import "strings"
+
+// Department is a part of the organisation.
+type Department struct {
+	Meta
+	Description string `json:"description,omitempty"`
+}
+
+// Team is a group of people in a department.
+type Team struct {
+	Meta
+	Department  string `json:"department,omitempty"`
+	Description string `json:"description,omitempty"`
+	// AllowedModels is a ceiling on what the team's keys may use.
+	AllowedModels []string `json:"allowedModels,omitempty"`
+}
+
+// User is a person.
+type User struct {
+	Meta
+	Team   string   `json:"team,omitempty"`
+	Groups []string `json:"groups,omitempty"`
+	// Role is gateway-admin, viewer, or empty for none.
+	Role string `json:"role,omitempty"`
+	// Password is write-only.
+	Password string `json:"password,omitempty"`
+}
+
+// FoldsCase tells whether names of a kind are the same in upper and lower
+// case: those that people write as they please.
+func FoldsCase(kind string) bool {
+	switch kind {
+	case "Team", "Department", "User", "RoutingRule":
+		return true
+	}
+	return false
+}
+
+// NameKey is what has to be unique among the objects of a kind, and what a
+// reference is looked up by.
+func NameKey(r Ref) Ref {
+	if FoldsCase(r.Kind) {
+		r.Name = strings.ToLower(r.Name)
+	}
+	return r
+}
+
+func (d *Department) Check() []Problem {
+	c := newChecker(d.Head())
+	c.textName()
+	c.description(d.Description)
+	return c.ps
+}
+
+func (t *Team) Check() []Problem {
+	c := newChecker(t.Head())
+	c.textName()
+	c.description(t.Description)
+	patterns(c, "allowedModels", t.AllowedModels)
+	return c.ps
+}
+
+func (u *User) Check() []Problem {
+	c := newChecker(u.Head())
+	c.textName()
+	textName(c, "team", u.Team)
+	for i, g := range u.Groups {
+		if err := CheckText(g, maxTextName); err != nil {
+			c.add(IndexPath("groups", i), "the group's name %s", err)
+		}
+	}
+	uniqueFold(c, "groups", u.Groups)
+	if u.Role != "" {
+		oneOf(c, "role", u.Role, "gateway-admin", "viewer")
+	}
+	return c.ps
+}
+
+// textName checks the name of an object whose names are free text.
+func (c *checker) textName() {
+	if err := CheckText(c.object.Name, maxTextName); err != nil {
+		c.add("name", "the name %s", err)
+	}
+}
+
+func (c *checker) description(s string) {
+	if s != "" {
+		c.err("description", CheckText(s, maxDescription))
+	}
+}
+
+func (t *Team) refs() []RefAt {
+	if t.Department == "" {
+		return nil
+	}
+	return []RefAt{{"department", Ref{"Department", t.Department}}}
+}
+
+func (u *User) refs() []RefAt {
+	if u.Team == "" {
+		return nil
+	}
+	return []RefAt{{"team", Ref{"Team", u.Team}}}
+}
+
+func (k *Key) refs() []RefAt {
+	var out []RefAt
+	add := func(path, kind, name string) {
+		if name != "" {
+			out = append(out, RefAt{path, Ref{kind, name}})
+		}
+	}
+	add("team", "Team", k.Team)
+	if k.Owner != nil {
+		add("owner.user", "User", k.Owner.User)
+		add("owner.team", "Team", k.Owner.Team)
+		add("owner.department", "Department", k.Owner.Department)
+	}
+	return out
+}
+
+func (t *Team) unbuilt() []unbuilt {
+	return []unbuilt{{"allowedModels", len(t.AllowedModels) > 0, ""}}
+}
+
+func (u *User) unbuilt() []unbuilt {
+	return []unbuilt{{"password", u.Password != "", "this version has no console to sign in to; leave it out"}}
+}
