@@ -70,6 +70,12 @@ func Resources() []Resource {
 			Kind: "Model", Plural: "models", Tag: "Models",
 			enums: map[string][]string{"modality": {"chat", "embedding", "image", "audio", "rerank"}},
 		},
+		{Kind: "Department", Plural: "departments", Tag: "Organisation"},
+		{Kind: "Team", Plural: "teams", Tag: "Organisation"},
+		{
+			Kind: "User", Plural: "users", Tag: "Organisation",
+			enums: map[string][]string{"role": {"gateway-admin", "viewer"}},
+		},
 		{
 			Kind: "Settings", Plural: "settings", Tag: "Settings", Single: true,
 			enums: map[string][]string{"piiDefault": {"off", "allow", "redact", "block", "reroute"}},
