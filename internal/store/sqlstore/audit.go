@@ -103,6 +103,12 @@ func blockColumns(kind, outcome, code, team, model, route, provider string) [7]c
 	}
 }
 
+// leads says that looking for a text is worth while: not for what nearly every
+// record has.
+func (c column) leads() bool {
+	return c.value != "" && c != column{"kind", "request"} && c != column{"outcome", "allow"}
+}
+
 // term is a text that a searched column has in a block of records.
 type term struct {
 	column
@@ -147,7 +153,7 @@ func (s *Store) writeRecords(ctx context.Context, tx *sqlx.Tx, records []store.R
 		}
 		block := blockOf(r.Seq)
 		for _, c := range blockColumns(r.Kind, r.Outcome, r.Code, r.Team, r.Model, r.Route, r.Provider) {
-			if c.value != "" {
+			if c.leads() {
 				widen(terms, term{c, block}, r.Seq)
 			}
 		}

@@ -37,7 +37,11 @@ func (s *Store) Strings(ctx context.Context, query string, args ...any) ([]strin
 
 // Plan is how SQLite answers a list of records.
 func (s *Store) Plan(ctx context.Context, f store.RecordFilter) (string, error) {
-	text, args := recordsQuery(&f, 50)
+	direct, err := s.isFew(ctx, &f)
+	if err != nil {
+		return "", err
+	}
+	text, args := recordsQuery(&f, 50, direct)
 	steps, err := s.Strings(ctx, "EXPLAIN QUERY PLAN "+text, args...)
 	return strings.Join(steps, "\n"), err
 }

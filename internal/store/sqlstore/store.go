@@ -96,9 +96,9 @@ func (s *Store) inWrite(ctx context.Context, f func(*sqlx.Tx) error) error {
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit there is nothing to roll back, and else the first error counts
 	if err := f(tx); err != nil {
-		return err
+		return gaveUp(ctx, err)
 	}
-	return tx.Commit()
+	return gaveUp(ctx, tx.Commit())
 }
 
 // inRead runs f in a transaction that sees one state of the database.
@@ -108,5 +108,13 @@ func (s *Store) inRead(ctx context.Context, f func(*sqlx.Tx) error) error {
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // nothing was written
-	return f(tx)
+	return gaveUp(ctx, f(tx))
+}
+
+// gaveUp is why a transaction ended under its user: its context did.
+func gaveUp(ctx context.Context, err error) error {
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
 }

@@ -29,7 +29,7 @@ INSERT INTO audit (seq, time, request_id, kind, outcome, code, status, key, team
 INSERT INTO audit_blocks (block, min_time, max_time) VALUES (0, 1767225600000010, 1767225600000011), (1, 1767225600000012, 1767225600000013);
 
 INSERT INTO audit_terms (field, value, block, first_seq, last_seq) VALUES
-    ('kind', 'request', 0, 510, 511), ('outcome', 'allow', 0, 510, 510), ('outcome', 'error', 0, 511, 511), ('code', 'provider_failed', 0, 511, 511),
+    ('outcome', 'error', 0, 511, 511), ('code', 'provider_failed', 0, 511, 511),
     ('team', 'a', 0, 510, 511), ('model', 'm', 0, 510, 511), ('route', 'chat', 0, 510, 511), ('provider', 'p', 0, 510, 511),
-    ('kind', 'request', 1, 512, 512), ('outcome', 'allow', 1, 512, 512), ('team', 'a', 1, 512, 512), ('model', 'm', 1, 512, 512),
+    ('team', 'a', 1, 512, 512), ('model', 'm', 1, 512, 512),
     ('route', 'chat', 1, 512, 512), ('provider', 'q', 1, 512, 512), ('kind', 'admin', 1, 514, 514);

@@ -1,0 +1,124 @@
+package sqlstore_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/store"
+	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
+)
+
+// withBusyKey opens a store in which one key did all of 3000 records, six of
+// them with a rare provider.
+func withBusyKey(t *testing.T) *sqlstore.Store {
+	t.Helper()
+	s := open(t, sqlstore.Options{URL: "sqlite:" + filepath.Join(t.TempDir(), "x.db")})
+	records := make([]store.Record, 3000)
+	for i := range records {
+		records[i] = store.Record{Time: recordTime(i), Key: "busy", Provider: "p"}
+		if i%500 == 0 {
+			records[i].Provider = "rare"
+		}
+	}
+	if err := s.Import(t.Context(), "spool", records, store.Position{Offset: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestListsNeedNoSorting: a list ends with its page only if records come in its
+// order, and a search is short only if it does not walk through all records.
+func TestListsNeedNoSorting(t *testing.T) {
+	s := withBusyKey(t)
+	for mask := range 1 << 9 {
+		var f store.RecordFilter
+		for bit, set := range []func(){
+			func() { f.Key = "k" }, func() { f.Key = "busy" }, func() { f.Outcome = "error" }, func() { f.Provider = "p" }, func() { f.Model = "m" },
+			func() { f.Code = "c" }, func() { f.From = time.Now() }, func() { f.To = time.Now() }, func() { f.Before = 9 },
+		} {
+			if mask>>bit&1 == 1 {
+				set()
+			}
+		}
+		plan, err := s.Plan(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		scans := strings.Contains(plan, "SCAN a") && f != store.RecordFilter{}
+		if scans || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%+v:\n%s", f, plan)
+		}
+	}
+	plan, err := s.Plan(t.Context(), store.RecordFilter{RequestID: "r", Provider: "p"})
+	if err != nil || !strings.Contains(plan, "audit_request") || strings.Contains(plan, " t0 ") {
+		t.Errorf("%v:\n%s", err, plan)
+	}
+}
+
+// TestKeyWithManyRecords: what a key did is found in blocks too.
+func TestKeyWithManyRecords(t *testing.T) {
+	s := withBusyKey(t)
+	f := store.RecordFilter{Key: "busy", Provider: "rare"}
+	plan, err := s.Plan(t.Context(), f)
+	if err != nil || !strings.Contains(plan, "SEARCH t0") {
+		t.Errorf("%v:\n%s", err, plan)
+	}
+	got, err := s.Records(t.Context(), f, 50)
+	var seqs []int64
+	for _, r := range got {
+		seqs = append(seqs, r.Seq)
+	}
+	if err != nil || fmt.Sprint(seqs) != "[2501 2001 1501 1001 501 1]" {
+		t.Errorf("%v, %v", seqs, err)
+	}
+}
+
+// TestOP_12_DeletionLetsOthersWork: a large deletion gives way to imports again
+// and again.
+func TestOP_12_DeletionLetsOthersWork(t *testing.T) {
+	s := open(t, sqlstore.Options{URL: "sqlite:" + filepath.Join(t.TempDir(), "x.db")})
+	rows := 40 * 512
+	if raceDetector {
+		rows = 10 * 512
+	}
+	fill(t, s, rows)
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	wg.Go(func() {
+		defer close(done)
+		if n, err := s.DeleteBefore(t.Context(), recordTime(rows+100), rows); n != rows || err != nil {
+			t.Errorf("deleted %d: %v", n, err)
+		}
+	})
+	imports := 0
+	for {
+		select {
+		case <-done:
+		default:
+			if err := s.Import(t.Context(), "other", []store.Record{{Time: recordTime(rows * 2)}}, store.Position{Offset: int64(imports + 1)}); err != nil {
+				t.Fatal(err)
+			}
+			imports++
+			continue
+		}
+		break
+	}
+	wg.Wait()
+	if imports < rows/5000 {
+		t.Errorf("%d imports while records were deleted", imports)
+	}
+	if got, err := s.Records(t.Context(), store.RecordFilter{}, rows); len(got) != imports || err != nil {
+		t.Errorf("%d records are left, want %d: %v", len(got), imports, err)
+	}
+	for _, table := range []string{"audit_terms", "audit_blocks"} {
+		left, err := s.Strings(t.Context(), "SELECT COUNT(*) FROM "+table)
+		if err != nil || len(left) != 1 || len(left[0]) > 1 {
+			t.Errorf("%s are left in %s: %v", left, table, err)
+		}
+	}
+	sound(t, s)
+}
