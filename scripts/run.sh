@@ -15,6 +15,7 @@ listen=${LISTEN:-127.0.0.1:8080}
 fakes=(127.0.0.1:8801 127.0.0.1:8802)
 logs=.run
 export INTERLOCK_DEMO_KEY=${INTERLOCK_DEMO_KEY:-ilk_demo_key_for_this_machine_only}
+export INTERLOCK_ADMIN_TOKEN=${INTERLOCK_ADMIN_TOKEN:-admin_token_for_this_machine_only}
 
 watch=
 args=(serve --config "$config" --set "server.listen=$listen")
@@ -104,6 +105,10 @@ Try it from another terminal:
   curl ${fakes[0]}/__fake/rules -d '[{"path": "chat/completions", "action": "status", "status": 503}]'
   # ... and mend it
   curl -X POST ${fakes[0]}/__fake/reset
+
+  # Why did it go there? The last request's decision, attempts and timings
+  id=\$(curl -s 'http://$listen/api/v1/audit-events?kind=request&limit=1' -H 'Authorization: Bearer $INTERLOCK_ADMIN_TOKEN' | sed 's/.*"requestId":"\([^"]*\)".*/\1/')
+  curl -s http://$listen/api/v1/decisions/\$id -H 'Authorization: Bearer $INTERLOCK_ADMIN_TOKEN'
 
   # Claude Code
   ANTHROPIC_BASE_URL=http://$listen ANTHROPIC_AUTH_TOKEN=$INTERLOCK_DEMO_KEY claude

@@ -101,7 +101,7 @@ func (a *App) applyFile(ctx context.Context, l *config.Loaded) error {
 	case seeded:
 		a.log.Info("the empty store was filled from the configuration file", "documents", len(l.Documents))
 	case len(l.Documents) > 0:
-		a.log.Info("the documents of the configuration file are not applied: the store has a configuration already (resources.mode: seed)", "documents", len(l.Documents))
+		a.log.Warn("the documents of the configuration file are not applied, since the store has a configuration already; change it through the API, or set resources.mode: enforce to apply the file at every start", "documents", len(l.Documents))
 	}
 	return nil
 }
