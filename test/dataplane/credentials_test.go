@@ -277,6 +277,96 @@ func TestRQ_CRED_2_provider_without_a_key(t *testing.T) {
 	})
 }
 
+// A redirect would carry the organisation's key, and the client's text, to
+// wherever the provider says.
+func TestRQ_CRED_1_redirects_are_not_followed(t *testing.T) {
+	elsewhere := gwtest.NewFake(t)
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		provider := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", elsewhere.URL+r.URL.Path)
+			w.WriteHeader(status)
+		})
+		gw := gwtest.Start(t, provider.Anthropic("a"), provider.OpenAI("b"))
+		gw.Client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			eachAnswer(t, func(t *testing.T, e *llm.Endpoint, _ bool, body string) {
+				got := gw.Post(t, e.Paths[0], body)
+				wantRefusal(t, got, e.Format, 502, "upstream_unreachable")
+				if strings.Contains(fmt.Sprint(got.Header)+got.Body, elsewhere.URL) {
+					t.Errorf("the client is told where: %v %s", got.Header, got.Body)
+				}
+			})
+		})
+	}
+	if n := elsewhere.Requests(); n != 0 {
+		t.Errorf("%d requests were sent there", n)
+	}
+}
+
+// An OAuth token of Anthropic goes out as a bearer token with the beta that it
+// needs, and what the client asked for stays beside it.
+func TestRQ_CRED_oauth_token_of_a_provider(t *testing.T) {
+	const token, beta = "sk-ant-oat01-token-of-ours", "oauth-2025-04-20"
+	first, second := gwtest.NewFake(t), gwtest.NewFake(t)
+	gw := gwtest.Start(t, "kind: Provider\nname: oauth\ntype: anthropic\nbaseUrl: "+first.URL+"\napiKey: "+token, second.Anthropic("claude-home"),
+		gwtest.Route("claude", `"claude-*"`, "oauth", "claude-home"))
+	for name, c := range map[string]struct{ sent, want []string }{
+		"no_beta":       {nil, []string{beta}},
+		"others":        {[]string{"Anthropic-Beta: one,two", "Anthropic-Beta: three"}, []string{"one,two", "three", beta}},
+		"already_there": {[]string{"Anthropic-Beta: one," + beta + ",two"}, []string{"one," + beta + ",two"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			first.Rules(t)
+			first.Reset()
+			if got := gw.Post(t, "/v1/messages", gwtest.Message("claude-test", false), append(c.sent, "X-Api-Key: "+foreignAnthropic)...); got.Status != 200 {
+				t.Fatalf("%d %s", got.Status, got.Body)
+			}
+			h := first.Records()[0].Headers
+			if strings.Join(h["Authorization"], "|") != "Bearer "+token || h["X-Api-Key"] != nil || strings.Join(h["Anthropic-Beta"], "|") != strings.Join(c.want, "|") {
+				t.Errorf("%v", h)
+			}
+			first.Rules(t, fakellm.Rule{Action: "status", Status: 500})
+			second.Reset()
+			gw.Post(t, "/v1/messages", gwtest.Message("claude-test", false), c.sent...)
+			wantClean(t, llm.AnthropicMessages, &second.Records()[0])
+			sent := make([]string, len(c.sent))
+			for i, s := range c.sent {
+				sent[i] = strings.TrimPrefix(s, "Anthropic-Beta: ")
+			}
+			if got := second.Records()[0].Headers["Anthropic-Beta"]; strings.Join(got, "|") != strings.Join(sent, "|") {
+				t.Errorf("the second member received %q of %q", got, sent)
+			}
+		})
+	}
+}
+
+// Headers that a provider's configuration adds win over the client's.
+func TestRQ_HDR_1_headers_of_the_provider_s_configuration(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	gw := gwtest.Start(t, fake.Anthropic("claude-home", "headers: {X-Session-Id: ours, X-Gateway-Zone: eu}"),
+		fake.OpenAI("gpt-home", "headers: {X-Session-Id: ours, X-Gateway-Zone: eu}", "openai: {organization: org-ours, project: proj-ours}"))
+	eachAnswer(t, func(t *testing.T, e *llm.Endpoint, _ bool, body string) {
+		fake.Reset()
+		got := gw.Post(t, e.Paths[0], body, "X-Session-Id: theirs", "X-Gateway-Zone: theirs", "OpenAI-Organization: org-theirs", "OpenAI-Project: proj-theirs")
+		if got.Status != 200 {
+			t.Fatalf("%d %s", got.Status, got.Body)
+		}
+		rec := fake.Records()[0]
+		want := map[string]string{"X-Session-Id": "ours", "X-Gateway-Zone": "eu"}
+		if e.Format == llm.OpenAIChat {
+			want["Openai-Organization"], want["Openai-Project"] = "org-ours", "proj-ours"
+		}
+		for k, v := range want {
+			if h := strings.Join(rec.Headers[k], "|"); h != v {
+				t.Errorf("%s is %q, want %q", k, h, v)
+			}
+		}
+		if strings.Contains(observed(&rec), "theirs") {
+			t.Error(observed(&rec))
+		}
+	})
+}
+
 const (
 	// No five characters of these are part of a word.
 	expiredKey  = "ilk_qzvxwkjqzhgfvbxkqjwzpvkx1"
