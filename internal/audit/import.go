@@ -37,8 +37,6 @@ type Importer struct {
 	mu     sync.Mutex // one import at a time
 	at     store.Position
 	loaded bool
-	queue  []int64 // whole segments before the active one, oldest first
-	broken int64   // records that could not be read
 }
 
 // NewImporter makes an Importer; Run or Sync make it work.
@@ -85,17 +83,24 @@ func (m *Importer) Sync(ctx context.Context) error {
 		}
 	}
 	for {
-		segment, whole, ok := m.opt.Spool.next(m.at.Segment)
-		if !ok {
-			return nil
+		segment, whole, err := m.opt.Spool.next(m.at.Segment)
+		if err != nil || segment == 0 {
+			return err
 		}
 		if segment != m.at.Segment {
 			m.at = store.Position{Segment: segment}
 		}
+		if whole != nil {
+			select { // the last appends to it are about to end
+			case <-whole:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
 		if err := m.drain(ctx); err != nil {
 			return err
 		}
-		if !whole {
+		if whole == nil {
 			return nil
 		}
 		if last, err := m.opt.Spool.remove(segment, m.at.Offset); last || err != nil {
@@ -112,13 +117,28 @@ func (m *Importer) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read how far the audit spool is imported: %w", err)
 	}
-	if at.Segment == m.at.Segment {
-		m.opt.Spool.pending.Add(m.at.Offset - at.Offset)
-	} else {
-		m.opt.Spool.pending.Add(-at.Offset)
-		if err := m.opt.Spool.removeBefore(at.Segment); err != nil {
+	newest, err := m.opt.Spool.newest()
+	if err != nil {
+		return err
+	}
+	if at.Segment > newest {
+		m.opt.Log.Warn("the audit spool is older than what the store has of it, as after restoring a backup; it is imported as a new one",
+			"segment", newest, "stored", at.Segment)
+		if err := m.opt.Spool.renew(); err != nil {
 			return err
 		}
+		at = store.Position{}
+	}
+	switch {
+	case at.Segment == m.at.Segment:
+		m.opt.Spool.pending.Add(m.at.Offset - at.Offset)
+	case at.Segment > m.at.Segment:
+		if err := m.opt.Spool.skipTo(at.Segment, at.Offset); err != nil {
+			return err
+		}
+	default: // what the store knows of is removed already
+		m.opt.Spool.pending.Add(m.at.Offset)
+		at = store.Position{Segment: m.at.Segment}
 	}
 	m.at, m.loaded = at, true
 	return nil
@@ -166,14 +186,15 @@ func (m *Importer) importLines(ctx context.Context, data []byte) (used int, err 
 			if i < 0 {
 				break
 			}
-			line := data[end : end+i]
-			end += i + 1
-			if rec, ok := readLine(line); ok {
+			rec, ok, whole := readLine(data[end : end+i])
+			if ok {
 				records = append(records, rec)
-			} else {
-				m.broken++
-				m.opt.Log.Error("an audit record in the spool is damaged and is skipped", "segment", m.at.Segment, "offset", m.at.Offset)
 			}
+			if !whole {
+				m.opt.Log.Error("an audit record in the spool is damaged and is skipped",
+					"segment", m.at.Segment, "offset", m.at.Offset+int64(end-used))
+			}
+			end += i + 1
 		}
 		if end == used {
 			break
@@ -189,8 +210,29 @@ func (m *Importer) importLines(ctx context.Context, data []byte) (used int, err 
 	return used, nil
 }
 
-// readLine checks a line and takes the searched columns out of it.
-func readLine(line []byte) (store.Record, bool) {
+// recordStart follows the checksum of each record. It is nowhere else in a
+// line: the JSON has no space outside its texts, where quotes are escaped.
+const recordStart = ` {"kind":`
+
+// readLine finds the record of a line. whole is false for a line that is
+// damaged; it may still end in a record, which was written behind the half one
+// of a write that failed.
+func readLine(line []byte) (rec store.Record, ok, whole bool) {
+	for at := 0; ; {
+		if rec, ok = readRecord(line[at:]); ok {
+			return rec, true, at == 0
+		}
+		from := min(at+lineHeader, len(line)) // behind its own start
+		i := bytes.Index(line[from:], []byte(recordStart))
+		if i < 0 {
+			return rec, false, false
+		}
+		at = from + i - crcChars
+	}
+}
+
+// readRecord checks a record and takes the searched columns out of it.
+func readRecord(line []byte) (store.Record, bool) {
 	if len(line) < lineHeader {
 		return store.Record{}, false
 	}
@@ -208,82 +250,4 @@ func readLine(line []byte) (store.Record, bool) {
 		Key: r.Caller.Key, Team: r.Caller.Team, Model: r.RequestedModel, Route: r.RouteName, Provider: r.Provider,
 		Data: bytes.Clone(data),
 	}, true
-}
-
-// next finds the first segment at or after n. whole says that nothing is
-// written to it any more.
-func (s *Spool) next(n int64) (segment int64, whole, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	seg := s.active.Load()
-	all, err := segments(s.opt.Dir)
-	if err != nil {
-		return 0, false, false
-	}
-	for _, k := range all {
-		if k < n {
-			continue
-		}
-		switch {
-		case seg != nil && k == seg.n:
-			return k, false, true
-		case s.running[k] != nil:
-			select {
-			case <-s.running[k].whole:
-				return k, true, true
-			default:
-				return k, false, true
-			}
-		}
-		return k, true, true
-	}
-	return 0, false, false
-}
-
-// remove deletes a whole segment that was imported up to an offset; what
-// follows there is half a record that a crash cut off. The newest segment
-// stays, so that numbers never repeat: last says so.
-func (s *Spool) remove(n, offset int64) (last bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all, err := segments(s.opt.Dir)
-	if err != nil {
-		return false, fmt.Errorf("list the audit spool: %w", err)
-	}
-	if len(all) == 0 || all[len(all)-1] <= n {
-		return true, nil
-	}
-	return false, s.delete(n, offset)
-}
-
-// removeBefore deletes segments that were imported by a process that was
-// killed before it could delete them.
-func (s *Spool) removeBefore(n int64) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all, err := segments(s.opt.Dir)
-	if err != nil {
-		return fmt.Errorf("list the audit spool: %w", err)
-	}
-	for _, k := range all {
-		if k < n {
-			if err := s.delete(k, 0); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// delete removes a file and takes what lies behind offset off what is
-// pending.
-func (s *Spool) delete(n, offset int64) error {
-	if info, err := os.Stat(s.path(n)); err == nil {
-		s.pending.Add(offset - info.Size())
-	}
-	delete(s.running, n)
-	if err := os.Remove(s.path(n)); err != nil {
-		return fmt.Errorf("remove an imported segment of the audit spool: %w", err)
-	}
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -16,6 +17,8 @@ import (
 var (
 	// ErrFull: more waits to be imported than SpoolOptions.MaxPending.
 	ErrFull = errors.New("the audit spool is full")
+	// ErrInUse: another process has the spool open.
+	ErrInUse = errors.New("another process uses it")
 	// ErrClosed: the spool was closed.
 	ErrClosed = errors.New("the audit spool is closed")
 )
@@ -38,10 +41,12 @@ type SpoolOptions struct {
 // which the kernel keeps apart, so no lock is shared.
 type Spool struct {
 	opt     SpoolOptions
-	id      string
+	lock    io.Closer
 	active  atomic.Pointer[segment]
-	pending atomic.Int64 // bytes that wait to be imported
-	mu      sync.Mutex   // guards rotation, closed and running
+	pending atomic.Int64  // bytes that wait to be imported
+	over    chan struct{} // closed
+	mu      sync.Mutex    // guards rotation and what follows
+	id      string
 	closed  bool
 	running map[int64]*segment // segments of this process, until they are removed
 }
@@ -58,7 +63,8 @@ type segment struct {
 }
 
 // OpenSpool opens the spool and begins a new segment: what an earlier process
-// left behind is whole by definition, and imported first.
+// left behind is whole by definition, and imported first. A folder is one
+// process's: ErrInUse.
 func OpenSpool(o SpoolOptions) (*Spool, error) {
 	if o.SegmentBytes == 0 {
 		o.SegmentBytes = 64 << 20
@@ -69,14 +75,23 @@ func OpenSpool(o SpoolOptions) (*Spool, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the audit spool: %w", err)
 	}
-	s := &Spool{opt: o, running: map[int64]*segment{}}
+	s := &Spool{opt: o, running: map[int64]*segment{}, over: make(chan struct{})}
+	close(s.over)
 	var err error
-	if s.id, err = spoolID(filepath.Join(o.Dir, "id")); err != nil {
-		return nil, fmt.Errorf("open the audit spool: %w", err)
+	if s.lock, err = lockFile(filepath.Join(o.Dir, "lock")); err != nil {
+		return nil, fmt.Errorf("open the audit spool %s: %w", o.Dir, err)
 	}
-	previous, err := segments(o.Dir)
+	if err := s.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open the audit spool: %w", err), s.lock.Close())
+	}
+	return s, nil
+}
+
+// begin looks at what is there and begins a segment behind it.
+func (s *Spool) begin() error {
+	previous, err := segments(s.opt.Dir)
 	if err != nil {
-		return nil, fmt.Errorf("open the audit spool: %w", err)
+		return err
 	}
 	next := int64(1)
 	for _, n := range previous {
@@ -85,16 +100,44 @@ func OpenSpool(o SpoolOptions) (*Spool, error) {
 		}
 		next = n + 1
 	}
+	if s.id, err = readSpoolID(s.idPath()); err != nil {
+		return err
+	}
+	// A spool that somebody emptied numbers its segments from 1 again, which
+	// the store must not take for those that it knows.
+	if s.id == "" || len(previous) == 0 {
+		if s.id, err = newSpoolID(s.idPath()); err != nil {
+			return err
+		}
+	}
 	seg, err := s.create(next)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.active.Store(seg)
-	return s, nil
+	return nil
 }
 
 // ID tells this spool from those of other replicas and earlier installations.
-func (s *Spool) ID() string { return s.id }
+func (s *Spool) ID() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.id
+}
+
+// renew gives the spool a new id: the store knows nothing of it then.
+func (s *Spool) renew() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id, err := newSpoolID(s.idPath())
+	if err != nil {
+		return fmt.Errorf("give the audit spool a new id: %w", err)
+	}
+	s.id = id
+	return nil
+}
+
+func (s *Spool) idPath() string { return filepath.Join(s.opt.Dir, "id") }
 
 func (s *Spool) path(n int64) string {
 	return filepath.Join(s.opt.Dir, fmt.Sprintf("%012d.log", n))
@@ -173,12 +216,11 @@ func (s *Spool) write(b []byte) error {
 	}
 	size := seg.size.Add(int64(n))
 	s.pending.Add(int64(n))
-	if err != nil || size >= s.opt.SegmentBytes {
-		// After a failed write the file may end in half a record: nothing
-		// may follow it there.
-		if rerr := s.rotate(seg); rerr != nil && err == nil {
-			err = nil // this record is written; the next one finds out
-		}
+	// A file that ends in half a record, after a write that failed, is left
+	// alone. Where that fails, or another append was faster, a record may
+	// follow the half one all the same: the importer finds it there.
+	if torn := err != nil && n > 0; torn || size >= s.opt.SegmentBytes {
+		_ = s.rotate(seg) // the next append tries again
 	}
 	seg.release()
 	if err != nil {
@@ -226,14 +268,16 @@ func (s *Spool) rotate(from *segment) error {
 // Close ends the spool; running appends finish.
 func (s *Spool) Close() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
 		return
 	}
-	s.closed = true
 	seg := s.active.Swap(nil)
 	seg.release()
-	<-seg.whole
+	<-seg.whole        // without the mutex: a last append may want to rotate
+	_ = s.lock.Close() // nothing was written to it
 }
 
 // Pending is how many bytes wait to be imported.

@@ -8,15 +8,20 @@ import (
 	"strings"
 )
 
-// spoolID reads the spool's id, or makes one.
-func spoolID(path string) (string, error) {
+// readSpoolID reads the spool's id; it is empty if there is none.
+func readSpoolID(path string) (string, error) {
 	b, err := os.ReadFile(path)
-	if err == nil && len(strings.TrimSpace(string(b))) > 0 {
-		return strings.TrimSpace(string(b)), nil
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return strings.TrimSpace(string(b)), err
+}
+
+// newSpoolID makes an id and keeps it.
+func newSpoolID(path string) (string, error) {
+	id := rand.Text()
+	if err := os.WriteFile(path+".new", []byte(id+"\n"), 0o600); err != nil {
 		return "", err
 	}
-	id := rand.Text()
-	return id, os.WriteFile(path, []byte(id+"\n"), 0o600)
+	return id, os.Rename(path+".new", path)
 }
