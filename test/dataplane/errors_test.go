@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -79,7 +80,7 @@ func (d *dialect) wantGolden(t *testing.T, got gwtest.Answer, status int, typ [2
 func single(t *testing.T, d *dialect, more ...string) (*gwtest.Server, *gwtest.Fake) {
 	t.Helper()
 	f := gwtest.NewFake(t)
-	return gwtest.Start(t, d.provider(f.URL, "first", more...), d.route("first")), f
+	return serve(t, d.provider(f.URL, "first", more...), d.route("first")), f
 }
 
 // TestER_ONE_passes_on: the provider's own status and body, byte for byte, for
@@ -228,7 +229,7 @@ func TestER_ONE_replaced(t *testing.T) {
 			}
 		}
 		t.Run("ER-ONE_refused", func(t *testing.T) {
-			gw := gwtest.Start(t, d.provider("http://"+closedPort(t), "first"), d.route("first"))
+			gw := serve(t, d.provider("http://"+closedPort(t), "first"), d.route("first"))
 			d.wantGolden(t, gw.Post(t, d.path, d.ask(true)), 502, api, "upstream_unreachable", fmt.Sprintf(noReply, "the connection was refused"), "true")
 		})
 		t.Run("ER-ONE_quota_names_a_time", func(t *testing.T) {
@@ -334,7 +335,7 @@ func TestER_POOL(t *testing.T) {
 			for _, m := range names[:n] {
 				docs = append(docs, d.provider(f.URL, m))
 			}
-			gw := gwtest.Start(t, docs...)
+			gw := serve(t, docs...)
 			for _, c := range cases {
 				if len(c.members) != n {
 					continue
@@ -411,7 +412,7 @@ func TestER_NOROUTE(t *testing.T) {
 				if c.settings != "" {
 					all = append(all[:len(all):len(all)], c.settings)
 				}
-				gw := gwtest.Start(t, all...)
+				gw := serve(t, all...)
 				for _, stream := range both() {
 					// Close to the pattern, with a name that JSON must escape.
 					model := strings.TrimSuffix(d.pattern, "-*") + "_\"é"
@@ -454,16 +455,27 @@ func inProcess(t testing.TB, o gateway.Options, documents ...string) *gateway.Ga
 	return gateway.New(o)
 }
 
-// listen serves a gateway over real connections, as a Server without an App.
-func listen(t *testing.T, h http.Handler) *gwtest.Server {
+// serve runs a gateway in process behind a real listener. It is the server but
+// for its store, so it starts at once.
+func serve(t *testing.T, documents ...string) *gwtest.Server {
 	t.Helper()
-	s := httptest.NewServer(h)
+	s, _ := serveWith(t, gateway.Options{}, documents...)
+	return s
+}
+
+// serveWith is serve with options that a server has no settings for.
+func serveWith(t *testing.T, o gateway.Options, documents ...string) (*gwtest.Server, *gateway.Gateway) {
+	t.Helper()
+	log := &gwtest.Buffer{}
+	o.Log = slog.New(slog.NewJSONHandler(log, nil))
+	g := inProcess(t, o, documents...)
+	s := httptest.NewServer(g)
 	tr := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 512}
 	t.Cleanup(func() {
 		tr.CloseIdleConnections()
 		s.Close()
 	})
-	return &gwtest.Server{URL: s.URL, Client: &http.Client{Transport: tr}, Log: &gwtest.Buffer{}}
+	return &gwtest.Server{URL: s.URL, Client: &http.Client{Transport: tr}, Log: log}, g
 }
 
 // panicky makes a format whose reader of streams panics: at once, or at the
@@ -504,7 +516,7 @@ func TestRQ_503_our_own_faults(t *testing.T) {
 		f := gwtest.NewFake(t)
 		f.Rules(t, fakellm.Rule{Reply: says("alpha"), GapMS: 5})
 		t.Run("RQ-503_before_anything_was_sent", func(t *testing.T) {
-			gw := listen(t, inProcess(t, gateway.Options{Formats: panicky(d, 0)}, d.provider(f.URL, "first"), d.route("first")))
+			gw, _ := serveWith(t, gateway.Options{Formats: panicky(d, 0)}, d.provider(f.URL, "first"), d.route("first"))
 			got := gw.Post(t, d.path, d.ask(true))
 			e := d.mustError(t, got.Body)
 			if got.Status != 503 || e.code() != "gateway_unavailable" || got.Header.Get("Retry-After") != "1" || got.Header.Get("X-Should-Retry") != "" {
@@ -512,7 +524,7 @@ func TestRQ_503_our_own_faults(t *testing.T) {
 			}
 		})
 		t.Run("RQ-503_after_content", func(t *testing.T) {
-			gw := listen(t, inProcess(t, gateway.Options{Formats: panicky(d, 2)}, d.provider(f.URL, "first"), d.route("first")))
+			gw, _ := serveWith(t, gateway.Options{Formats: panicky(d, 2)}, d.provider(f.URL, "first"), d.route("first"))
 			got := gw.Post(t, d.path, d.ask(true))
 			if got.Err == nil || strings.Contains(got.Body, d.ends) {
 				t.Errorf("the answer ended well: %d %s", got.Status, clipped(got.Body))
