@@ -89,7 +89,9 @@ func (w *watchdog) stop() {
 }
 
 // The limits by name; variables, since a watchdog keeps their address.
-var ( //nolint:gochecknoglobals // constants that have an address
+//
+//nolint:gochecknoglobals // constants that have an address
+var (
 	whatHeader  = "no answer came within timeouts.responseHeaderMs"
 	whatIdle    = "nothing came within timeouts.streamIdleMs"
 	whatContent = "no content came within timeouts.responseHeaderMs plus timeouts.streamIdleMs"
