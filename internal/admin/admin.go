@@ -38,7 +38,8 @@ type Options struct {
 	// Auth tells who calls: ErrUnauthenticated for nobody.
 	Auth func(*http.Request) (Principal, error)
 	// Explain decides a recorded request again on the configuration that
-	// decided it; nil when that can't be done.
+	// decided it. A nil plan means that nothing was decided, a nil function
+	// that this server can't explain.
 	Explain func(ctx context.Context, rec audit.Record) (*routing.Plan, error)
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -24,7 +24,13 @@ func sampleOf(t *testing.T, kind string) (name string, body, changed map[string]
 	case "Route":
 		return "chat", routeBody("used", "gpt-*"), routeBody("used", "gpt-*", "o3-*")
 	case "Key":
-		return "ci", map[string]any{"type": "service", "team": "platform"}, map[string]any{"type": "service", "team": "sales"}
+		return "ci", map[string]any{"type": "service", "agent": "one"}, map[string]any{"type": "service", "agent": "two"}
+	case "Department":
+		return "IT & Æ/ther", map[string]any{"description": "all of it"}, map[string]any{"description": "some of it"}
+	case "Team":
+		return "Plattform Süd", map[string]any{"description": "x"}, map[string]any{"description": "y"}
+	case "User":
+		return "ann@example.com", map[string]any{"groups": []any{"a b"}}, map[string]any{"groups": []any{"a b"}, "role": "viewer"}
 	case "Model":
 		return "meta/llama-*", map[string]any{"family": "llama"}, map[string]any{"family": "llama", "contextWindow": 8000}
 	case "Settings":

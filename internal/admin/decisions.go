@@ -71,7 +71,7 @@ func (s *server) explain(ctx context.Context, rec audit.Record) (*routing.Plan, 
 	case err == nil && plan != nil:
 		return plan, ""
 	case err == nil:
-		return nil, "the decision can't be made again"
+		return nil, "the request was refused before anything was decided"
 	case errors.As(err, &known):
 		return nil, known.Detail
 	}

@@ -11,25 +11,32 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/resource"
 )
 
 // exportEvents streams rows without holding more than a batch of them.
 func (s *server) exportEvents(ctx context.Context, q *search, format string) (*eventsOut, error) {
 	types := map[string]string{"csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}
 	return &eventsOut{func(hc huma.Context) {
-		hc.SetHeader("Content-Type", types[format])
-		hc.SetHeader("Content-Disposition", `attachment; filename="audit-events.`+format+`"`)
-		hc.SetStatus(http.StatusOK)
+		begun := false
 		_, w := humago.Unwrap(hc)
+		begin := sync.OnceFunc(func() {
+			hc.SetHeader("Content-Type", types[format])
+			hc.SetHeader("Content-Disposition", `attachment; filename="audit-events.`+format+`"`)
+			hc.SetStatus(http.StatusOK)
+			begun = true
+		})
 		out := rowWriter(format, w)
 		left := q.in.limitOrAll()
 		_, err := q.rows(ctx, 0, func(r *audit.Row) (bool, error) {
+			begin()
 			if err := out.write(r); err != nil {
 				return false, err
 			}
@@ -37,7 +44,12 @@ func (s *server) exportEvents(ctx context.Context, q *search, format string) (*e
 			return left > 0, nil
 		})
 		if err == nil {
+			begin()
 			err = out.flush()
+		}
+		if err != nil && !begun {
+			s.problem(ctx, err, resource.Ref{}).write(w)
+			return
 		}
 		if err != nil { // cut the answer off, so that nobody takes it for whole
 			if ctx.Err() == nil {

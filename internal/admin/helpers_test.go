@@ -40,7 +40,7 @@ var vendors = sync.OnceValues(catalog.Load)
 
 // env is the API over a store of its own.
 type env struct {
-	t        *testing.T
+	t        testing.TB
 	handler  http.Handler
 	server   *httptest.Server
 	store    *sqlstore.Store
@@ -50,6 +50,7 @@ type env struct {
 	contract func(method, path string, status int, contentType string, body []byte) error
 	clock    atomic.Int64 // nanoseconds that the clock is ahead
 	down     atomic.Bool  // the store can't be reached
+	reads    atomic.Int64 // after so many reads of records, if not 0
 	explain  func(audit.Record) (*routing.Plan, error)
 	logged   *syncBuffer
 }
@@ -72,12 +73,19 @@ func (s *syncBuffer) String() string {
 	return s.b.String()
 }
 
+// errUnavailable is a store that can't be reached.
+var errUnavailable = fmt.Errorf("ask: %w", store.ErrUnavailable)
+
+func (e *env) logger() *slog.Logger {
+	return slog.New(slog.NewTextHandler(e.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
 func (e *env) now() time.Time { return time.Now().Add(time.Duration(e.clock.Load())) }
 
 // flaky is a store that a test can take away.
 type flaky struct {
 	*sqlstore.Store
-	down *atomic.Bool
+	*env
 }
 
 func (f flaky) Load(ctx context.Context) (*store.State, error) {
@@ -95,13 +103,13 @@ func (f flaky) Update(ctx context.Context, now time.Time, decide func(*store.Sta
 }
 
 func (f flaky) Records(ctx context.Context, filter store.RecordFilter, limit int) ([]store.Record, error) {
-	if f.down.Load() {
+	if f.down.Load() || f.reads.Load() > 0 && f.reads.Add(-1) == 0 {
 		return nil, fmt.Errorf("records: %w", store.ErrUnavailable)
 	}
 	return f.Store.Records(ctx, filter, limit)
 }
 
-func newEnv(t *testing.T) *env {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	e := &env{t: t, logged: &syncBuffer{}}
 	must := func(err error) {
@@ -129,7 +137,7 @@ func newEnv(t *testing.T) *env {
 		return v, ok
 	}})
 	e.control = control.New(control.Options{
-		Store: flaky{e.store, &e.down}, Box: box, Resolve: resolver.Resolve, Log: log, Now: e.now,
+		Store: flaky{e.store, e}, Box: box, Resolve: resolver.Resolve, Log: log, Now: e.now,
 		Compile: compile, Publish: func(l *snapshot.Live) { e.live.Store(l) },
 		Audit: func(c control.Entry) error {
 			changes, err := json.Marshal(c.Changes)
@@ -149,7 +157,7 @@ func newEnv(t *testing.T) *env {
 		admin.Token{Secret: secret.New("a-token-with-no-known-role"), Role: "caller"},
 	)
 	e.handler, err = admin.New(admin.Options{
-		Control: e.control, Records: flaky{e.store, &e.down}, Sync: importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
+		Control: e.control, Records: flaky{e.store, e}, Sync: importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
 		Explain: func(_ context.Context, rec audit.Record) (*routing.Plan, error) {
 			if e.explain == nil {
 				return nil, errors.New("it can't be explained in this test")
@@ -165,38 +173,17 @@ func newEnv(t *testing.T) *env {
 	return e
 }
 
-// placeholder stands for the secret of a key that has issued ones only. While
-// package resource refuses keys without a secret of their own, the tests
-// compile them with one that nobody knows.
-const placeholder = "ilk_nobody_knows_this_secret_of_"
-
 func compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems) {
 	c, err := vendors()
 	if err != nil {
 		panic(err)
 	}
-	docs = append([]resource.Document{}, docs...)
-	for i, d := range docs {
-		if k, ok := d.Object.(*resource.Key); ok && k.Secret == "" && len(resource.NotBuilt(k)) > 0 {
-			with := *k
-			with.Secret = placeholder + k.Name
-			docs[i].Object = &with
-		}
-	}
-	return snapshot.Compile(docs, snapshot.Deps{
-		Catalog: c, Drivers: drivers.All(), Revision: revision, Keys: keys,
-		Resolve: func(o resource.Object, ref string) (secret.String, error) {
-			if strings.HasPrefix(ref, placeholder) {
-				return secret.New(ref), nil
-			}
-			return resolve(o, ref)
-		},
-	})
+	return snapshot.Compile(docs, snapshot.Deps{Catalog: c, Drivers: drivers.All(), Revision: revision, Keys: keys, Resolve: resolve})
 }
 
 // answer is what the API said.
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	header http.Header
 	body   []byte

@@ -135,9 +135,11 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, error) {
 	after := &store.State{Revision: s.Revision + 1, Documents: slices.Clone(s.Documents), Keys: slices.Clone(s.Keys)}
 	w := &store.Write{Actor: b.Actor, AddKeys: b.keys.add, EndKeys: b.keys.end, RevokeKeys: b.keys.revoke}
+	var problems resource.Problems
 	for i := range b.Ops {
 		op := &b.Ops[i]
 		ref := op.ref()
+		problems = append(problems, wrongSecrets(op)...)
 		at := slices.IndexFunc(after.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name })
 		if err := check(after, at, op, b); err != nil {
 			return nil, nil, err
@@ -160,6 +162,9 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 			after.Documents = append(after.Documents, doc)
 		}
 		w.Put = append(w.Put, doc)
+	}
+	if len(problems) > 0 {
+		return nil, nil, refused(problems)
 	}
 	if err := inUse(after, w.Delete); err != nil {
 		return nil, nil, err
@@ -254,6 +259,19 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 		doc.Version, doc.UpdatedAt = s.Documents[at].Version, s.Documents[at].UpdatedAt
 	}
 	return doc, nil
+}
+
+// wrongSecrets checks secrets that are written out. Once they are sealed the
+// check of the whole object can't see them any more.
+func wrongSecrets(op *Op) resource.Problems {
+	if op.Put == nil || op.restored {
+		return nil
+	}
+	literal := map[string]bool{}
+	for _, f := range resource.SecretFields(op.Put) {
+		literal[f.Path] = resource.IsLiteralSecret(*f.Value)
+	}
+	return slices.DeleteFunc(op.Put.Check(), func(p resource.Problem) bool { return !literal[p.Path] })
 }
 
 func storedSecret(o resource.Object, path string) string {

@@ -1,0 +1,276 @@
+package admin_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// admits tells whether the gateway lets the holder of a secret in now.
+func (e *env) admits(secret string) bool {
+	k, ok := e.live.Load().Keys.Lookup(secret)
+	return ok && (k.Expires.IsZero() || e.now().Before(k.Expires))
+}
+
+func (e *env) createKey(name string) (id, secret string) {
+	e.t.Helper()
+	e.admin("PUT", "/teams/platform", map[string]any{})
+	a := e.admin("POST", "/keys", map[string]any{"name": name, "type": "service", "team": "platform"}).want(201)
+	return a.field("id"), a.field("secret")
+}
+
+// RS-KEY-1: the secret is shown once; only a hash is stored.
+func TestRS_KEY_1_the_secret_is_shown_once(t *testing.T) {
+	e := newEnv(t)
+	a := e.admin("POST", "/keys", map[string]any{"name": "ci", "type": "service"}).want(201)
+	id, secret := a.field("id"), a.field("secret")
+	if !strings.HasPrefix(secret, "ilk_") || len(secret) < 40 || a.header.Get("Location") != "/api/v1/keys/"+id || a.field("last4") != secret[len(secret)-4:] {
+		t.Errorf("%v %s", a.header, a.body)
+	}
+	if !e.admits(secret) {
+		t.Error("the key does not work")
+	}
+	_, other := e.createKey("other")
+	if other == secret {
+		t.Error("two keys have one secret")
+	}
+	for _, path := range []string{
+		"/keys", "/keys/ci", "/keys/" + id, "/export", "/export?format=json", "/config-versions", "/config-versions/1", "/config-versions/2", "/config-versions/0/diff",
+		"/audit-events", "/audit-events?format=csv", "/audit-events?format=ndjson",
+	} {
+		if b := e.get(path).body; bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte(secret[4:])) {
+			t.Errorf("%s shows the secret", path)
+		}
+	}
+	if strings.Contains(e.logged.String(), secret) {
+		t.Error("the log has the secret")
+	}
+	state, err := e.store.Load(t.Context())
+	if err != nil || len(state.Keys) != 2 {
+		t.Fatal(state, err)
+	}
+	for _, d := range state.Documents {
+		if bytes.Contains(d.Spec, []byte("ilk_")) {
+			t.Errorf("stored: %s", d.Spec)
+		}
+	}
+	// Nobody chooses a secret through the API.
+	for _, tc := range []struct{ method, path, body string }{
+		{"POST", "/keys", `{"name":"mine","type":"service","secret":"ilk_a_secret_of_my_own_choice"}`},
+		{"POST", "/keys", `{"name":"mine","type":"service","secret":"env:CI_KEY"}`},
+		{"PUT", "/keys/ci", `{"type":"service","secret":"ilk_a_secret_of_my_own_choice"}`},
+		{"PUT", "/keys/ci", `{"type":"service","secret":"env:CI_KEY"}`},
+	} {
+		e.admin(tc.method, tc.path, tc.body).want(400).errorAt("secret")
+	}
+}
+
+// Keys are found by id and by name; PUT changes rights and leaves the secret.
+func TestAP_keys_by_id_or_name(t *testing.T) {
+	e := newEnv(t)
+	id, secret := e.createKey("ci")
+	if e.get("/keys/ci").field("id") != id || e.get("/keys/"+id).field("name") != "ci" {
+		t.Error("id and name differ")
+	}
+	e.admin("PUT", "/keys/"+id, map[string]any{"type": "pat", "agent": "new"}, "If-Match", `"1"`).want(200)
+	if got := e.get("/keys/ci"); got.field("agent") != "new" || got.field("id") != id || got.field("active") != "true" || !e.admits(secret) {
+		t.Errorf("%s", got.body)
+	}
+	e.admin("PUT", "/keys/"+id, map[string]any{"name": "renamed", "type": "pat"}).code(400, "invalid").errorAt("name")
+	e.admin("PUT", "/keys/"+id, map[string]any{"type": "pat"}, "If-None-Match", "*").code(412, "stale")
+	e.admin("PUT", "/keys/"+id, map[string]any{"type": "pat"}, "If-Match", `"9"`).code(412, "stale")
+	// A key that is named like the id of another does not stand in front of it.
+	e.createKey(id)
+	if got := e.get("/keys/" + id).field("name"); got != "ci" {
+		t.Errorf("the id of ci finds %q", got)
+	}
+	e.admin("PUT", "/keys/ci", map[string]any{"type": "pat", "enabled": false}).want(200)
+	if e.admits(secret) || e.get("/keys/ci").field("active") != "false" {
+		t.Error("a key that is switched off works")
+	}
+}
+
+// RS-KEY-2: rotating makes a successor; the predecessor works until its
+// overlap ends.
+func TestRS_KEY_2_rotation(t *testing.T) {
+	for _, tc := range []struct {
+		name, body string
+		overlap    time.Duration
+	}{
+		{"24 hours if left out", ``, 24 * time.Hour},
+		{"24 hours if empty", `{}`, 24 * time.Hour},
+		{"24 hours if null", `{"overlapSeconds":null}`, 24 * time.Hour},
+		{"an hour", `{"overlapSeconds":3600}`, time.Hour},
+		{"none", `{"overlapSeconds":0}`, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := newEnv(t)
+			id, old := e.createKey("ci")
+			var body any
+			if tc.body != "" {
+				body = tc.body
+			}
+			a := e.admin("POST", "/keys/"+id+"/rotate", body).want(201)
+			next := a.field("secret")
+			if a.field("name") != "ci-r2" || a.field("rotatedFrom") != "ci" || a.field("team") != "platform" || a.field("id") == id || !e.admits(next) {
+				t.Errorf("%s", a.body)
+			}
+			if got := e.admits(old); got != (tc.overlap > 0) {
+				t.Errorf("the old secret works: %t", got)
+			}
+			e.clock.Add(int64(max(0, tc.overlap-time.Minute)))
+			if got := e.admits(old); got != (tc.overlap > 0) {
+				t.Errorf("a minute before the end the old secret works: %t", got)
+			}
+			e.clock.Add(int64(2 * time.Minute))
+			if e.admits(old) || !e.admits(next) || e.get("/keys/ci").field("active") != "false" || e.get("/keys/ci-r2").field("active") != "true" {
+				t.Error("after the overlap the old secret works, or the new one does not")
+			}
+			if b := e.get("/keys/ci-r2").body; bytes.Contains(b, []byte(next)) {
+				t.Errorf("%s", b)
+			}
+		})
+	}
+}
+
+func TestRS_KEY_2_rotation_refuses(t *testing.T) {
+	e := newEnv(t)
+	id, secret := e.createKey("ci")
+	for _, body := range []string{`{"overlapSeconds":-1}`, `{"overlapSeconds":1e12}`, `{"overlapSeconds":1.5}`, `{"overlapSeconds":"1"}`, `{"overlapSeconds":99999999999}`} {
+		e.admin("POST", "/keys/ci/rotate", body).code(400, "invalid").errorAt("overlapSeconds")
+	}
+	for _, body := range []string{`{"overlap":1}`, `{"overlapSeconds":1,"overlapSeconds":2}`, `{"OverlapSeconds":1}`, `[]`, `{`, `{} {}`, `null`} {
+		e.admin("POST", "/keys/ci/rotate", body).code(400, "invalid")
+	}
+	e.admin("POST", "/keys/none/rotate", `{}`).code(404, "not_found")
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", `"2"`).code(412, "stale")
+	if a := e.admin("POST", "/keys/ci/rotate?dryRun=true", `{}`).want(200); bytes.Contains(a.body, []byte("ilk_")) {
+		t.Errorf("a dry run shows a secret: %s", a.body)
+	}
+	if e.get("/keys/"+id).field("version") != "1" || !e.admits(secret) || len(e.get("/keys").object()["items"].([]any)) != 1 {
+		t.Error("something was written")
+	}
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", `"1"`).want(201)
+}
+
+// RS-KEY-3: a revoked key stops at once, and for ever.
+func TestRS_KEY_3_revoking_is_final(t *testing.T) {
+	e := newEnv(t)
+	id, secret := e.createKey("ci")
+	was := e.revision()
+	e.admin("DELETE", "/keys/"+id, nil, "If-Match", `"2"`).code(412, "stale")
+	e.admin("DELETE", "/keys/"+id+"?dryRun=true", nil).want(200)
+	if !e.admits(secret) {
+		t.Fatal("a refused revocation revoked it")
+	}
+	e.admin("DELETE", "/keys/"+id, nil, "If-Match", `"1"`).want(204)
+	if e.admits(secret) {
+		t.Error("the revoked key works")
+	}
+	e.admin("DELETE", "/keys/"+id, nil).code(404, "not_found")
+	e.admin("POST", "/config-versions/"+itoa(was)+"/restore", nil).want(200)
+	if e.admits(secret) || e.get("/keys/ci").field("active") != "false" {
+		t.Error("a restore brought the secret of a revoked key back")
+	}
+	// Pruning an import revokes too.
+	_, secret = e.createKey("two")
+	was = e.revision()
+	e.admin("POST", "/import?prune=true", `{"documents":[]}`).want(200)
+	e.admin("POST", "/config-versions/"+itoa(was)+"/restore", nil).want(200)
+	if e.admits(secret) {
+		t.Error("a restore brought the secret of a pruned key back")
+	}
+}
+
+// A key from a document has a reference for its secret: it is shown, and what
+// GET answered can be sent back.
+func TestAP_a_key_with_a_reference(t *testing.T) {
+	e := newEnv(t)
+	e.admin("POST", "/import", `{"documents":[{"kind":"Key","name":"ci","type":"service","secret":"env:CI_KEY"}]}`).want(200)
+	const value = "ilk_from_the_environment_5678"
+	got := e.get("/keys/ci")
+	if got.field("secret") != "env:CI_KEY" || bytes.Contains(got.body, []byte(value)) || !e.admits(value) {
+		t.Errorf("%s", got.body)
+	}
+	e.admin("PUT", "/keys/ci", got.body).want(200)
+	e.admin("PUT", "/keys/ci", `{"type":"pat"}`).want(200)
+	if !e.admits(value) {
+		t.Error("a PUT without the secret removed it")
+	}
+	e.admin("PUT", "/keys/ci", `{"type":"pat","secret":null}`).want(200)
+	if e.admits(value) || e.get("/keys/ci").object()["secret"] != nil {
+		t.Error("null did not remove the secret")
+	}
+}
+
+// BY-5: what a file owns is read-only here and says where it is.
+func TestBY_5_file_owned_objects_are_read_only(t *testing.T) {
+	e := newEnv(t)
+	e.provider("own")
+	e.enforce(`
+kind: Provider
+name: filed
+type: openai-compatible
+baseUrl: https://filed.example.com
+apiKey: env:MAIN_KEY
+---
+kind: Route
+name: filed-route
+modelPatterns: ["gpt-*"]
+members: [{provider: filed}]
+---
+kind: Key
+name: filed-key
+type: service
+secret: env:CI_KEY
+---
+kind: Settings
+name: settings
+residencies: [sweden]
+`)
+	for _, path := range []string{"/providers/filed", "/routes/filed-route", "/keys/filed-key", "/settings"} {
+		got := e.get(path)
+		if got.field("managedBy") != "file" || !strings.HasPrefix(got.field("managedIn"), "resources.yaml:") {
+			t.Errorf("%s", got.body)
+		}
+		changed := got.object()
+		changed["enabled"] = false
+		if path == "/settings" {
+			changed = map[string]any{"residencies": []any{"norway"}}
+		}
+		a := e.admin("PUT", path, changed).code(409, "read_only")
+		if !strings.Contains(a.problem().Detail, "resources.yaml") {
+			t.Errorf("%s", a.body)
+		}
+		if path != "/settings" {
+			e.admin("DELETE", path, nil).code(409, "read_only")
+		}
+		if string(e.get(path).body) != string(got.body) {
+			t.Errorf("%s changed", path)
+		}
+	}
+	e.admin("POST", "/keys/filed-key/rotate", nil).code(409, "read_only")
+	e.admin("POST", "/import", `{"documents":[{"kind":"Route","name":"filed-route","modelPatterns":["o3"],"members":[]}]}`).code(409, "read_only")
+	// An export holds them, and importing it changes nothing.
+	was := e.revision()
+	if c := e.admin("POST", "/import?prune=true", e.get("/export?format=json").body).want(200).changes(); len(c.Changes) != 0 || e.revision() != was {
+		t.Errorf("%+v", c)
+	}
+	// Pruning and restoring leave them alone.
+	e.admin("POST", "/import?prune=true", `{"documents":[]}`).want(200)
+	e.admin("GET", "/providers/own", nil).code(404, "not_found")
+	e.admin("POST", "/config-versions/1/restore", nil).want(200)
+	if e.get("/providers/filed").field("managedBy") != "file" {
+		t.Error("it is gone")
+	}
+	e.admin("GET", "/providers/own", nil).want(200)
+}
+
+// enforce makes documents the file's.
+func (e *env) enforce(text string) {
+	e.t.Helper()
+	if _, err := e.control.Enforce(e.t.Context(), "file:resources.yaml", documents(e.t, text)); err != nil {
+		e.t.Fatal(err)
+	}
+}
