@@ -1,19 +1,13 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
+	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/interlock-gateway/interlock/internal/app"
-	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
 
@@ -27,18 +21,27 @@ const (
 // usageError marks a wrong command line.
 type usageError struct{ error }
 
+// usagef makes a usageError.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// errReported ends a command with exit code 1 when everything has been said.
+var errReported = errors.New("reported")
+
 // Main runs the command line and returns the exit code.
 func Main(args []string, stdout, stderr io.Writer) int {
-	root := newRoot(stdout, stderr)
+	e := newEnvironment(stdout, stderr)
+	root := newRoot(e)
 	root.SetArgs(args)
-	err := root.Execute()
+	cmd, err := root.ExecuteC()
 	var usage usageError
 	var problems resource.Problems
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errReported):
+		return exitProblem
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "interlock: %v\nRun \"interlock --help\" for the commands.\n", err)
+		fmt.Fprintf(stderr, "interlock: %v\nRun \"%s --help\" for how to use it.\n", err, cmd.CommandPath())
 		return exitUsage
 	case errors.As(err, &problems):
 		fmt.Fprintf(stderr, "interlock: the configuration has %s\n", count(len(problems), "problem"))
@@ -51,6 +54,7 @@ func Main(args []string, stdout, stderr io.Writer) int {
 	return exitProblem
 }
 
+// count says how many there are: "1 problem", "2 problems".
 func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -58,125 +62,84 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-func newRoot(stdout, stderr io.Writer) *cobra.Command {
+// The groups that the help lists commands in.
+const (
+	groupServer = "server"
+	groupCode   = "code"
+	groupKeys   = "keys"
+)
+
+func newRoot(e *environment) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "interlock",
-		Short:         "A self-hosted LLM gateway whose every decision can be explained",
+		Use:   "interlock",
+		Short: "A self-hosted LLM gateway whose every decision can be explained",
+		Long: `A self-hosted LLM gateway whose every decision can be explained.
+
+Commands that work on a running server find it at --server or INTERLOCK_SERVER
+(http://127.0.0.1:8080 if neither is there) and sign in with the admin token in
+INTERLOCK_TOKEN, or else in INTERLOCK_ADMIN_TOKEN.
+
+Exit codes: 0 done; 1 differences or problems were found, or the command
+failed; 2 the command line is wrong.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(e.out)
+	root.SetErr(e.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newServe(stderr), newVersion(stdout))
-	for _, c := range append(root.Commands(), root) {
-		c.Args = noArgs
+	root.AddGroup(
+		&cobra.Group{ID: groupServer, Title: "Server:"},
+		&cobra.Group{ID: groupCode, Title: "Configuration as code:"},
+		&cobra.Group{ID: groupKeys, Title: "Keys and secrets:"},
+	)
+	add := func(group string, commands ...*cobra.Command) {
+		for _, c := range commands {
+			c.GroupID = group
+			root.AddCommand(c)
+		}
 	}
+	add(groupServer, newServe(e))
+	add(groupCode, newCheck(e), newDiff(e), newApply(e), newExport(e))
+	add(groupKeys, newKeys(e), newRekey(e))
+	root.AddCommand(newVersion(e))
+	onlyCommands(root)
 	return root
 }
 
+// onlyCommands makes a command that has commands show its help, and refuse
+// arguments that are none of them.
+func onlyCommands(cmd *cobra.Command) {
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+			return usagef("there is no command %q; did you mean %s?", cmd.CommandPath()+" "+args[0], strings.Join(s, " or "))
+		}
+		return usagef("there is no command %q", cmd.CommandPath()+" "+args[0])
+	}
+}
+
+// noArgs is for commands that take flags only.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s takes no argument %q", cmd.CommandPath(), args[0])}
+	return usagef("%s takes no argument %q", cmd.CommandPath(), args[0])
 }
 
-func newServe(stderr io.Writer) *cobra.Command {
-	var path, listen string
-	var sets []string
-	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Run the gateway",
-		Long: "Run the gateway with a configuration file. SIGTERM or Ctrl-C stops it: running\n" +
-			"requests are finished for up to server.drainSeconds; a second signal stops at once.",
-		Example: "  interlock serve --config interlock.yaml\n  interlock serve --config interlock.yaml --set server.listen=127.0.0.1:9000",
-		RunE: func(*cobra.Command, []string) error {
-			if listen != "" {
-				sets = append(sets, "server.listen="+listen)
-			}
-			return serve(config.Options{Path: path, Sets: sets}, stderr)
-		},
-	}
-	cmd.Flags().StringVarP(&path, "config", "c", "", "configuration file (YAML)")
-	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on, host:port; the same as --set server.listen=…")
-	cmd.Flags().StringArrayVar(&sets, "set", nil, "override one setting, such as llmProxy.retry.maxElapsedMs=60000; can be repeated")
-	return cmd
-}
-
-func serve(o config.Options, stderr io.Writer) error {
-	loaded, err := config.Load(o)
-	if err != nil {
-		return err
-	}
-	a, err := app.New(context.Background(), loaded, stderr)
-	if err != nil {
-		return err
-	}
-	run, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer stop()
-	drain, cut := context.WithCancel(context.Background())
-	defer cut()
-	go func() { // a second signal cuts the drain short
-		<-run.Done()
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, syscall.SIGTERM, os.Interrupt)
-		defer signal.Stop(again)
-		select {
-		case <-again:
-			cut()
-		case <-drain.Done():
+// oneArg is for commands that take one argument, which what names.
+func oneArg(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0:
+			return usagef("%s needs %s", cmd.CommandPath(), what)
+		case len(args) > 1:
+			return usagef("%s takes %s and nothing more; %q is too much", cmd.CommandPath(), what, args[1])
 		}
-	}()
-	reloads := make(chan *config.Loaded)
-	go watchHangup(run, o, reloads, stderr)
-	return a.Run(run, drain, reloads)
-}
-
-// watchHangup loads the configuration again for each SIGHUP. One that has
-// problems changes nothing.
-func watchHangup(ctx context.Context, o config.Options, reloads chan<- *config.Loaded, stderr io.Writer) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hup:
-		}
-		loaded, err := config.Load(o)
-		if err != nil {
-			fmt.Fprintf(stderr, "interlock: the configuration was not reloaded and stays as it was:\n%v\n", err)
-			continue
-		}
-		select {
-		case reloads <- loaded:
-		case <-ctx.Done():
-			return
-		}
+		return nil
 	}
-}
-
-func newVersion(stdout io.Writer) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(stdout, "interlock", version())
-			return err
-		},
-	}
-}
-
-// version is what the build recorded.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "(unknown)"
-	}
-	return info.Main.Version
 }
