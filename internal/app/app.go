@@ -47,6 +47,9 @@ type App struct {
 	cut     context.CancelCauseFunc
 	served  chan error
 
+	filing  sync.Mutex     // one that applies the file at a time
+	pending *config.Loaded // the file that could not be applied yet
+
 	halt context.CancelFunc // ends the background work
 	work sync.WaitGroup
 }
@@ -146,7 +149,14 @@ func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
 	if err := a.control.Load(ctx); err != nil {
 		a.log.Error("no valid configuration could be loaded; requests are refused until there is one", "error", err)
 	}
-	return a.applyFile(ctx, l)
+	a.filing.Lock()
+	defer a.filing.Unlock()
+	err = a.applyFile(ctx, l)
+	if err != nil && a.control.Degraded() != "" { // what is stored is at fault, not the file alone
+		a.log.Error("the documents of the configuration file can't be applied", "error", err)
+		a.pending, err = l, nil
+	}
+	return err
 }
 
 // Start listens and serves in the background.
@@ -160,7 +170,7 @@ func (a *App) Start(ctx context.Context) error {
 	background, halt := context.WithCancel(context.WithoutCancel(ctx))
 	a.halt = halt
 	a.work.Go(func() { a.imports.Run(background) })
-	a.work.Go(func() { a.control.Follow(background, followEvery) })
+	a.work.Go(func() { a.control.Follow(background, followEvery, func() { a.applyPending(background) }) })
 	a.work.Go(func() { a.retain(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
 	providers, routes := 0, 0

@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -77,38 +79,63 @@ func setLevel(level *slog.LevelVar, name string) {
 
 // applyFile brings the documents of the configuration file into the store:
 // once, into an empty store (seed), or at every start and reload (enforce).
+// While the store can't be written they wait. The mutex filing is held.
 func (a *App) applyFile(ctx context.Context, l *config.Loaded) error {
+	a.pending = nil
 	actor := "file"
 	if l.Path != "" {
 		actor = "file:" + filepath.Base(l.Path)
 	}
-	if a.control.Degraded() != "" {
-		a.log.Warn("the documents of the configuration file are not applied: the store can't be used now", "documents", len(l.Documents))
-		return nil
-	}
+	apply := a.seed
 	if l.Config.Resources.Mode == "enforce" {
-		r, err := a.control.Enforce(ctx, actor, l.Documents)
-		if err != nil {
-			return located(err, l.Documents)
-		}
-		a.log.Info("the configuration file is enforced", "documents", len(l.Documents), "changes", len(r.Changes), "version", r.Revision)
+		apply = a.enforce
+	}
+	err := apply(ctx, actor, l)
+	if ce, ok := errors.AsType[*control.Error](err); ok && ce.Status == http.StatusServiceUnavailable {
+		a.pending = l
+		a.log.Warn("the documents of the configuration file are applied when the store can be used again", "documents", len(l.Documents), "error", err)
 		return nil
 	}
+	if err != nil {
+		return located(err, l.Documents)
+	}
+	return nil
+}
+
+func (a *App) enforce(ctx context.Context, actor string, l *config.Loaded) error {
+	r, err := a.control.Enforce(ctx, actor, l.Documents)
+	if err == nil {
+		a.log.Info("the configuration file is enforced", "documents", len(l.Documents), "changes", len(r.Changes), "version", r.Revision)
+	}
+	return err
+}
+
+func (a *App) seed(ctx context.Context, actor string, l *config.Loaded) error {
 	seeded, err := a.control.Seed(ctx, actor, l.Documents)
 	switch {
 	case err != nil:
-		return located(err, l.Documents)
 	case seeded:
 		a.log.Info("the empty store was filled from the configuration file", "documents", len(l.Documents))
 	case len(l.Documents) > 0:
 		a.log.Warn("the documents of the configuration file are not applied, since the store has a configuration already; change it through the API, or set resources.mode: enforce to apply the file at every start", "documents", len(l.Documents))
 	}
-	return nil
+	return err
+}
+
+// applyPending applies a file that had to wait for the store.
+func (a *App) applyPending(ctx context.Context) {
+	a.filing.Lock()
+	defer a.filing.Unlock()
+	if l := a.pending; l != nil {
+		if err := a.applyFile(ctx, l); err != nil {
+			a.log.Error("the documents of the configuration file can't be applied", "error", err)
+		}
+	}
 }
 
 // located gives problems the places of the documents they are in.
 func located(err error, docs []resource.Document) error {
-	ce, ok := err.(*control.Error) //nolint:errorlint // Apply returns it as it is
+	ce, ok := errors.AsType[*control.Error](err)
 	if !ok || len(ce.Problems) == 0 {
 		return err
 	}
@@ -134,13 +161,14 @@ func (a *App) Reload(ctx context.Context, l *config.Loaded) {
 		a.log.Error("the configuration file was not reloaded", "error", err)
 		return
 	}
-	if l.Config.Resources.Mode == "enforce" {
-		if err := a.applyFile(ctx, l); err != nil {
-			a.secrets.set(before)
-			a.log.Error("the configuration file was not reloaded", "error", err)
-			return
-		}
-	} else if err := a.control.Recompile(ctx); err != nil { // secrets behind references may have changed
+	a.filing.Lock()
+	defer a.filing.Unlock()
+	if err := a.applyFile(ctx, l); err != nil {
+		a.secrets.set(before)
+		a.log.Error("the configuration file was not reloaded", "error", err)
+		return
+	}
+	if err := a.control.Recompile(ctx); err != nil { // secrets behind references may have changed
 		a.log.Error("the configuration can't be compiled again with the secrets as they are now; the last good one stays", "error", err)
 	}
 	a.admins.Replace(tokens...)

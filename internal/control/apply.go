@@ -67,9 +67,9 @@ type Batch struct {
 
 // keyWrite are changes of key secrets.
 type keyWrite struct {
-	add    []store.KeySecret
-	end    map[string]time.Time
-	revoke []string
+	add []store.KeySecret
+	// end is when the secrets of a key stop working, by key id.
+	end map[string]time.Time
 }
 
 // Result is what a change came to, or would come to.
@@ -87,12 +87,13 @@ var errDryRun = errors.New("dry run")
 
 // Apply makes a change. Its error is an *Error, or a failure of ours.
 func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
-	if d := c.Degraded(); d != "" && !b.DryRun {
-		return nil, &Error{Status: 503, Code: "store_unavailable", Detail: "the configuration can't be changed now: " + d}
-	}
 	var next *compiled
 	var changes []store.Change
+	var summary string
 	state, err := c.opt.Store.Update(ctx, c.opt.Now(), func(s *store.State) (*store.Write, error) {
+		if used := c.published(); s.Revision < used {
+			return nil, &Error{Status: 503, Code: "store_unavailable", Detail: "the configuration can't be changed now: " + behind(s.Revision, used).Error()}
+		}
 		w, after, err := c.plan(s, &b)
 		if err != nil {
 			return nil, err
@@ -106,7 +107,8 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 		}
 		next = done
 		changes = c.mask(s, after)
-		w.Summary = Summary(changes)
+		summary = summarize(s, after, changes)
+		w.Summary = summary
 		if b.DryRun {
 			return nil, errDryRun
 		}
@@ -118,12 +120,12 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if next != nil && state.Revision > 0 {
-		next.live.Revision = uint64(state.Revision)
-		c.publish(state, next.live)
+	if next == nil || state.Revision != next.state.Revision {
+		return c.result(state, &b, changes) // nothing changed
 	}
-	if len(changes) > 0 && c.opt.Audit != nil {
-		if err := c.opt.Audit(Entry{Actor: b.Actor, Summary: Summary(changes), Revision: state.Revision, Changes: changes}); err != nil {
+	c.publish(state, next.live)
+	if c.opt.Audit != nil {
+		if err := c.opt.Audit(Entry{Actor: b.Actor, Summary: summary, Revision: state.Revision, Changes: changes}); err != nil {
 			c.opt.Log.Error("a change of the configuration was made and could not be recorded in the audit", "revision", state.Revision, "error", err)
 		}
 	}
@@ -134,11 +136,16 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 // written.
 func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, error) {
 	after := &store.State{Revision: s.Revision + 1, Documents: slices.Clone(s.Documents), Keys: slices.Clone(s.Keys)}
-	w := &store.Write{Actor: b.Actor, AddKeys: b.keys.add, EndKeys: b.keys.end, RevokeKeys: b.keys.revoke}
+	w := &store.Write{Actor: b.Actor, AddKeys: b.keys.add, EndKeys: b.keys.end}
 	var problems resource.Problems
+	put := map[resource.Ref]bool{}
 	for i := range b.Ops {
 		op := &b.Ops[i]
 		ref := op.ref()
+		if put[resource.NameKey(ref)] {
+			return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)}
+		}
+		put[resource.NameKey(ref)] = op.Put != nil
 		problems = append(problems, wrongSecrets(op)...)
 		at := slices.IndexFunc(after.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name })
 		if err := check(after, at, op, b); err != nil {
@@ -146,7 +153,7 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 		}
 		if op.Put == nil {
 			if op.Revoke {
-				w.RevokeKeys = append(slices.Clone(w.RevokeKeys), after.Documents[at].ID)
+				c.revoke(w, after, &after.Documents[at])
 			}
 			after.Documents = slices.Delete(after.Documents, at, at+1)
 			w.Delete = append(w.Delete, store.DocumentRef{Kind: ref.Kind, Name: ref.Name})
@@ -181,7 +188,6 @@ func (k *keyWrite) apply(s *store.State) {
 			s.Keys[i].EndsAt = end
 		}
 	}
-	s.Keys = slices.DeleteFunc(s.Keys, func(x store.KeySecret) bool { return slices.Contains(k.revoke, x.KeyID) })
 }
 
 // check refuses a step that does not fit what is there.
@@ -215,14 +221,16 @@ func check(s *store.State, at int, op *Op, b *Batch) error {
 // document makes the stored form of an object: secrets kept, removed or
 // sealed, read-only fields left out.
 func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Document, error) {
-	o := op.Put
 	ref := op.ref()
+	o, err := clone(op.Put) // the caller's stays as it is
+	if err != nil {
+		return store.Document{}, err
+	}
 	doc := store.Document{Kind: ref.Kind, Name: ref.Name, Owner: b.Owner, Source: op.Source, Version: 1, CreatedAt: c.opt.Now(), UpdatedAt: c.opt.Now()}
 	var old resource.Object
 	if at >= 0 {
 		was := &s.Documents[at]
 		doc.ID, doc.Version, doc.CreatedAt = was.ID, was.Version+1, was.CreatedAt
-		var err error
 		if old, err = decodeStored(was); err != nil {
 			return doc, err
 		}
@@ -248,7 +256,7 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 			k.RotatedFrom = was.RotatedFrom // read-only: a PUT does not cut the lineage
 		}
 	}
-	c.seal(o)
+	c.seal(o, old)
 	showLists(reflect.ValueOf(o))
 	spec, err := json.Marshal(o)
 	if err != nil {
@@ -313,14 +321,27 @@ func inUse(after *store.State, deleted []store.DocumentRef) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	names := make([]string, len(problems))
-	for i, p := range problems {
-		names[i] = p.Object.String()
+	e := refused(problems)
+	var said []string
+	for _, p := range problems {
+		if by := fmt.Sprintf("%s is used by %s", p.Refs[0], users(problems, p.Refs[0])); !slices.Contains(said, by) {
+			said = append(said, by)
+		}
+	}
+	e.Detail = strings.Join(said, "; ")
+	return e
+}
+
+// users lists the objects with problems that name an object.
+func users(problems resource.Problems, used resource.Ref) string {
+	var names []string
+	for _, p := range problems {
+		if p.Refs[0] == used {
+			names = append(names, p.Object.String())
+		}
 	}
 	slices.Sort(names)
-	e := refused(problems)
-	e.Detail = fmt.Sprintf("%s %q is used by %s", deleted[0].Kind, deleted[0].Name, strings.Join(slices.Compact(names), ", "))
-	return e
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // newID makes the id of an object that has one: a random UUID (version 4).

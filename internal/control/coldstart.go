@@ -61,7 +61,7 @@ func (c *Control) coldStart() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.revision = s.Revision
+	c.started, c.revision = true, s.Revision
 	c.opt.Publish(done.live)
 	return nil
 }

@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,6 +47,7 @@ type Control struct {
 	opt Options
 
 	mu       sync.Mutex // orders publishing
+	started  bool       // something was published
 	revision int64      // published
 	degraded string     // why the store is not in use; empty when it is
 }
@@ -91,13 +93,21 @@ func (c *Control) compile(s *store.State) (*compiled, resource.Problems, error) 
 		}
 	}
 	keys := make([]snapshot.KeySecret, 0, len(s.Keys))
+	revoked := map[[sha256.Size]byte]bool{}
 	for _, k := range s.Keys {
 		if d := byID[k.KeyID]; d != nil && k.RevokedAt.IsZero() {
 			keys = append(keys, snapshot.KeySecret{Hash: k.Hash, Key: d.Name, Ends: k.EndsAt})
 		}
+		if !k.RevokedAt.IsZero() {
+			revoked[k.Hash] = true
+		}
 	}
 	live, problems := c.opt.Compile(docs, keys, uint64(max(s.Revision, 0)), func(o resource.Object, ref string) (secret.String, error) {
-		return c.resolveFor(o)(ref)
+		v, err := c.resolveFor(o)(ref)
+		if _, isKey := o.(*resource.Key); isKey && err == nil && revoked[hash(v)] {
+			return secret.String{}, errRevoked
+		}
+		return v, err
 	})
 	if len(problems) > 0 {
 		return nil, problems, nil
@@ -114,18 +124,36 @@ func (c *Control) publish(s *store.State, live *snapshot.Live) {
 	if s.Revision < c.revision {
 		return
 	}
-	c.revision = s.Revision
+	c.started, c.revision = true, s.Revision
 	c.opt.Publish(live)
 	if err := c.keepSnapshot(s); err != nil {
 		c.opt.Log.Error("the last configuration can't be kept for a start without the store", "path", c.opt.SnapshotPath, "error", err)
 	}
 }
 
+// published is the revision that is in use.
+func (c *Control) published() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.revision
+}
+
+// behind is what to say of a store that was put back to an older state, such
+// as a backup, while a newer one is in use. Its versions would be made again
+// with other contents.
+func behind(stored, used int64) error {
+	return fmt.Errorf("the store has configuration version %d, and the newer version %d is in use; restart to use what the store has", stored, used)
+}
+
 // Load reads the newest configuration and publishes it. Without the store, or
 // with a configuration that does not compile, the last good one is used; if
 // there is none either, nothing is published and the error says why.
 func (c *Control) Load(ctx context.Context) error {
+	used := c.published() // first: what is published was stored before
 	state, err := c.opt.Store.Load(ctx)
+	if err == nil && state.Revision < used {
+		err = behind(state.Revision, used)
+	}
 	if err == nil {
 		var done *compiled
 		var problems resource.Problems
@@ -138,10 +166,10 @@ func (c *Control) Load(ctx context.Context) error {
 		}
 	}
 	c.mu.Lock()
-	published := c.revision > 0
+	started := c.started
 	c.degraded = err.Error()
 	c.mu.Unlock()
-	if published {
+	if started {
 		return err
 	}
 	if serr := c.coldStart(); serr != nil {
@@ -159,11 +187,13 @@ func (c *Control) Degraded() string {
 	return c.degraded
 }
 
-// Follow loads again whenever the store has a newer revision than the
-// published one, or after it could not be read, until ctx ends.
-func (c *Control) Follow(ctx context.Context, every time.Duration) {
+// Follow loads again whenever the store has another revision than the
+// published one, or after it could not be read, until ctx ends. Each time that
+// it finds the newest one in use it calls current, which may be nil.
+func (c *Control) Follow(ctx context.Context, every time.Duration, current func()) {
 	t := time.NewTicker(every)
 	defer t.Stop()
+	said := ""
 	for {
 		select {
 		case <-ctx.Done():
@@ -171,12 +201,19 @@ func (c *Control) Follow(ctx context.Context, every time.Duration) {
 		case <-t.C:
 		}
 		n, err := c.opt.Store.Current(ctx)
-		c.mu.Lock()
-		due := err == nil && (n > c.revision || c.degraded != "")
-		c.mu.Unlock()
-		if due {
-			if err := c.Load(ctx); err != nil {
+		if err != nil {
+			continue
+		}
+		if n != c.published() || c.Degraded() != "" {
+			if err := c.Load(ctx); err != nil && err.Error() != said {
+				said = err.Error()
 				c.opt.Log.Error("the newest configuration can't be used", "revision", n, "error", err)
+			}
+		}
+		if c.Degraded() == "" {
+			said = ""
+			if current != nil {
+				current()
 			}
 		}
 	}

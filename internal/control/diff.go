@@ -147,6 +147,52 @@ func Summary(changes []store.Change) string {
 	return strings.Join(parts, ", ")
 }
 
+// summarize says in one line what a change does, also to who manages what.
+func summarize(before, after *store.State, changes []store.Change) string {
+	type key struct{ kind, name string }
+	old := make(map[key]*store.Document, len(before.Documents))
+	for i := range before.Documents {
+		d := &before.Documents[i]
+		old[key{d.Kind, d.Name}] = d
+	}
+	moved := map[store.Owner]int{}
+	places := 0
+	for i := range after.Documents {
+		d := &after.Documents[i]
+		switch was := old[key{d.Kind, d.Name}]; {
+		case was == nil:
+		case was.Owner != d.Owner:
+			moved[d.Owner]++
+		case was.Source != d.Source:
+			places++
+		}
+	}
+	var parts []string
+	if len(changes) > 0 {
+		parts = append(parts, Summary(changes))
+	}
+	if n := moved[store.OwnerFile]; n > 0 {
+		parts = append(parts, objects(n)+" managed in the configuration file from now on")
+	}
+	if n := moved[store.OwnerAPI]; n > 0 {
+		parts = append(parts, objects(n)+" managed through the API from now on")
+	}
+	if len(parts) == 0 && places > 0 {
+		parts = append(parts, objects(places)+" at another place in the configuration file")
+	}
+	if len(parts) == 0 {
+		return Summary(nil)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func objects(n int) string {
+	if n == 1 {
+		return "1 object is"
+	}
+	return strconv.Itoa(n) + " objects are"
+}
+
 // mask lists what differs between two states, with every secret masked. A
 // changed secret shows as a changed mask.
 func (c *Control) mask(before, after *store.State) []store.Change {

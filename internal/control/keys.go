@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"time"
@@ -25,7 +24,7 @@ func newSecret() secret.String {
 
 // keySecret is what is kept of a secret.
 func keySecret(s secret.String, keyID string, now time.Time) store.KeySecret {
-	return store.KeySecret{Hash: sha256.Sum256([]byte(s.Reveal())), KeyID: keyID, Last4: s.Last4(), CreatedAt: now}
+	return store.KeySecret{Hash: hash(s), KeyID: keyID, Last4: s.Last4(), CreatedAt: now}
 }
 
 // NewKey is a key with its secret, which is shown once.
@@ -40,30 +39,20 @@ func (c *Control) CreateKey(ctx context.Context, actor string, k *resource.Key, 
 		return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("Key %q secret: the secret is made here and shown once; only a document may name one", k.Name),
 			Problems: resource.Problems{{Code: "invalid", Object: resource.Ref{Kind: "Key", Name: k.Name}, Path: "secret", Message: "the secret is made here and shown once; leave it out"}}}
 	}
-	return c.issue(ctx, actor, k, dryRun, nil)
+	return c.issue(ctx, actor, k, dryRun, keyWrite{})
 }
 
-// issue makes a key with a new secret; old, if any, is the one that it
-// replaces.
-func (c *Control) issue(ctx context.Context, actor string, k *resource.Key, dryRun bool, old *rotation) (*NewKey, *Result, error) {
+// issue makes a key with a new secret. more goes into the same change.
+func (c *Control) issue(ctx context.Context, actor string, k *resource.Key, dryRun bool, secrets keyWrite, more ...Op) (*NewKey, *Result, error) {
 	s := newSecret()
 	id := newID()
-	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{{Put: k, Create: true, id: id}}}
-	b.keys.add = []store.KeySecret{keySecret(s, id, c.opt.Now())}
-	if old != nil {
-		b.keys.end = map[string]time.Time{old.id: old.ends}
-	}
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: append([]Op{{Put: k, Create: true, id: id}}, more...), keys: secrets}
+	b.keys.add = append(b.keys.add, keySecret(s, id, c.opt.Now()))
 	r, err := c.Apply(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &NewKey{Object: r.Objects[0], Secret: s}, r, nil
-}
-
-// rotation is a key that is being replaced.
-type rotation struct {
-	id   string
-	ends time.Time
 }
 
 // RotateKey makes a successor with the same rights, under a name of its own.
@@ -96,7 +85,21 @@ func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap
 	next.Secret = ""
 	next.Name = successorName(s, d.Name)
 	next.RotatedFrom = d.Name
-	return c.issue(ctx, actor, &next, dryRun, &rotation{id: d.ID, ends: c.opt.Now().Add(overlap)})
+	ends := c.opt.Now().Add(overlap)
+	var secrets keyWrite
+	var more []Op
+	if k.Secret == "" {
+		secrets.endKey(s, d.ID, ends)
+	} else { // the document's secret becomes one of the store's, which ends
+		if kept, ok := c.named(s, d); ok {
+			kept.EndsAt = ends
+			secrets.add = append(secrets.add, kept)
+		}
+		was := *k
+		was.Secret = ""
+		more = []Op{{Put: &was, restored: true, IfVersion: d.Version}}
+	}
+	return c.issue(ctx, actor, &next, dryRun, secrets, more...)
 }
 
 // successorName is the first free name of the form ci-r2, ci-r3.
@@ -121,9 +124,8 @@ func (c *Control) RevokeKey(ctx context.Context, actor, nameOrID string, ifVersi
 	if d == nil {
 		return nil, notFound("Key", nameOrID)
 	}
-	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{{Ref: resource.Ref{Kind: "Key", Name: d.Name}, IfVersion: ifVersion}}}
-	b.keys.revoke = []string{d.ID}
-	return c.Apply(ctx, b)
+	op := Op{Ref: resource.Ref{Kind: "Key", Name: d.Name}, IfVersion: ifVersion, Revoke: true}
+	return c.Apply(ctx, Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{op}})
 }
 
 // viewKey adds what is known of a key's secrets.

@@ -281,14 +281,49 @@ func decodeStored(d *store.Document) (resource.Object, error) {
 // place is what a sealed secret is bound to.
 func place(kind, name, path string) string { return kind + "/" + name + "/" + path }
 
+// clone copies an object.
+func clone(o resource.Object) (resource.Object, error) {
+	h := o.Head()
+	k, ok := resource.FindKind(h.Kind)
+	if !ok {
+		return nil, fmt.Errorf("copy %s %q: the kind is not known", h.Kind, h.Name)
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return nil, fmt.Errorf("copy %s %q: %w", h.Kind, h.Name, err)
+	}
+	out := k.New()
+	if err := json.Unmarshal(b, out); err != nil {
+		return nil, fmt.Errorf("copy %s %q: %w", h.Kind, h.Name, err)
+	}
+	return out, nil
+}
+
 // seal replaces literal secrets of an object by sealed ones. References stay.
-func (c *Control) seal(o resource.Object) {
+// One that is the stored one keeps its sealed form: nothing changed.
+func (c *Control) seal(o, old resource.Object) {
 	h := o.Head()
 	for _, r := range resource.SecretFields(o) {
-		if resource.IsLiteralSecret(*r.Value) {
-			*r.Value = c.opt.Box.Seal(secret.New(*r.Value), place(h.Kind, h.Name, r.Path))
+		if !resource.IsLiteralSecret(*r.Value) {
+			continue
 		}
+		value, at := secret.New(*r.Value), place(h.Kind, h.Name, r.Path)
+		if was := stored(old, r.Path); secret.IsSealed(was) && !c.opt.Box.Stale(was) {
+			if v, err := c.opt.Box.Open(was, at); err == nil && v.Equal(value) {
+				*r.Value = was
+				continue
+			}
+		}
+		*r.Value = c.opt.Box.Seal(value, at)
 	}
+}
+
+// stored is storedSecret of an object that may not be there.
+func stored(o resource.Object, path string) string {
+	if o == nil {
+		return ""
+	}
+	return storedSecret(o, path)
 }
 
 // resolveFor gives the value of any secret reference of an object.

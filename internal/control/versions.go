@@ -81,8 +81,8 @@ func (c *Control) Compare(ctx context.Context, a, b int64) ([]Diff, error) {
 }
 
 // Restore makes a new version that is like an old one, checked like any
-// change. Objects that a file owns, and keys that were revoked, stay as they
-// are.
+// change. Objects that a file owns stay as they are. Secrets of keys that were
+// revoked or replaced since then do too: a revoked key comes back without.
 func (c *Control) Restore(ctx context.Context, actor string, n int64, dryRun bool) (*Result, error) {
 	docs, err := c.at(ctx, n)
 	if err != nil {
@@ -103,6 +103,9 @@ func (c *Control) Restore(ctx context.Context, actor string, n int64, dryRun boo
 		o, err := decodeStored(&docs[i])
 		if err != nil {
 			return nil, err
+		}
+		if k, ok := o.(*resource.Key); ok && (wasRevoked(now, docs[i].ID) || c.kept(now, k)) {
+			k.Secret = ""
 		}
 		b.Ops = append(b.Ops, Op{Put: o, restored: true, id: docs[i].ID})
 	}
