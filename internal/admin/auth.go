@@ -41,7 +41,7 @@ type Principal struct {
 	Role Role
 }
 
-// ErrUnauthenticated: the request has no credential, or a wrong one. Any other
+// ErrUnauthenticated says that the request has no credential, or a wrong one. Any other
 // error of Options.Auth is a fault of ours and never answered with 401.
 var ErrUnauthenticated = errors.New("not authenticated")
 

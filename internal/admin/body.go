@@ -41,8 +41,7 @@ func readObject(raw []byte, targets map[string]any) error {
 		}
 		seen[name] = true
 		if err := dec.Decode(target); err != nil {
-			var wrong *json.UnmarshalTypeError
-			if errors.As(err, &wrong) {
+			if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 				return invalid(name, "the value has the wrong form")
 			}
 			return invalid("", "the JSON is malformed at byte %d", dec.InputOffset())

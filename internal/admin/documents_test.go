@@ -15,11 +15,11 @@ import (
 )
 
 // documents reads documents as the configuration file does.
-func documents(t testing.TB, text string) []resource.Document {
-	t.Helper()
+func documents(tb testing.TB, text string) []resource.Document {
+	tb.Helper()
 	docs, problems := config.ReadDocuments("resources.yaml", []byte(text))
 	if len(problems) > 0 {
-		t.Fatalf("%v\n%s", problems, text)
+		tb.Fatalf("%v\n%s", problems, text)
 	}
 	return docs
 }

@@ -19,7 +19,7 @@ const (
 	recordBatch = 500
 	// maxScan is how many records one page looks through. A rare filter
 	// gives pages with fewer rows than asked for, and a cursor to go on.
-	maxScan = 10_000
+	maxScan = 5_000
 	// syncTime is how long a read waits for records on their way.
 	syncTime = 3 * time.Second
 )

@@ -207,7 +207,7 @@ func TestRS_AUDIT_pages_while_records_come_in(t *testing.T) {
 // nothing.
 func TestRS_AUDIT_rare_rows_among_many(t *testing.T) {
 	e := newEnv(t)
-	const n = 21_000
+	const n = 11_000
 	for i := range n {
 		e.record(i, func(r *audit.Record) {
 			r.Attempts = r.Attempts[1:]
@@ -216,7 +216,9 @@ func TestRS_AUDIT_rare_rows_among_many(t *testing.T) {
 			}
 		})
 	}
-	e.get("/audit-events?limit=1") // imports them
+	if err := e.importer.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	var page struct {
 		Items      []audit.Row
 		NextCursor string
@@ -340,8 +342,10 @@ func TestAP_decision(t *testing.T) {
 	e.explain = func(rec audit.Record) (*routing.Plan, error) {
 		switch rec.RequestID {
 		case "req-001":
-			return &routing.Plan{Revision: rec.ConfigVersion, Model: rec.RequestedModel, Route: "chat", Steps: []routing.Step{{Stage: routing.StageRoute, Code: "picked", Subject: "chat"}},
-				Candidates: []routing.Candidate{{Route: "chat", Provider: "a"}}}, nil
+			return &routing.Plan{
+				Revision: rec.ConfigVersion, Model: rec.RequestedModel, Route: "chat", Steps: []routing.Step{{Stage: routing.StageRoute, Code: "picked", Subject: "chat"}},
+				Candidates: []routing.Candidate{{Route: "chat", Provider: "a"}},
+			}, nil
 		case "req-002":
 			return nil, nil
 		case "req-003":

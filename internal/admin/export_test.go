@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -20,6 +21,7 @@ func Contract() (func(method, path string, status int, contentType string, body 
 	for _, schema := range doc.Components.Schemas.Map() {
 		strict(schema)
 	}
+	var mu sync.Mutex // validating prepares schemas
 	return func(method, path string, status int, contentType string, body []byte) error {
 		op := operationOf(doc, method, path)
 		if op == nil {
@@ -47,6 +49,8 @@ func Contract() (func(method, path string, status int, contentType string, body 
 		if err := json.Unmarshal(body, &v); err != nil {
 			return fmt.Errorf("%s: the body is not JSON: %w", op.OperationID, err)
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		strict(content.Schema)
 		res := &huma.ValidateResult{}
 		huma.Validate(doc.Components.Schemas, content.Schema, huma.NewPathBuffer(nil, 0), huma.ModeReadFromServer, v, res)

@@ -203,9 +203,16 @@ func TestAP_503_without_the_store(t *testing.T) {
 	e.provider("main")
 	e.down.Store(true)
 	for _, op := range []struct{ method, path, body string }{
-		{"GET", "/providers", ""}, {"GET", "/providers/main", ""}, {"PUT", "/providers/main", `{"type":"anthropic"}`}, {"DELETE", "/providers/main", ""},
-		{"GET", "/settings", ""}, {"GET", "/export", ""}, {"POST", "/import", `{"documents":[]}`}, {"POST", "/keys", `{"name":"a","type":"pat"}`},
-		{"GET", "/audit-events", ""}, {"GET", "/decisions/x", ""},
+		{"GET", "/providers", ""},
+		{"GET", "/providers/main", ""},
+		{"PUT", "/providers/main", `{"type":"anthropic"}`},
+		{"DELETE", "/providers/main", ""},
+		{"GET", "/settings", ""},
+		{"GET", "/export", ""},
+		{"POST", "/import", `{"documents":[]}`},
+		{"POST", "/keys", `{"name":"a","type":"pat"}`},
+		{"GET", "/audit-events", ""},
+		{"GET", "/decisions/x", ""},
 	} {
 		var body any
 		if op.body != "" {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -38,6 +39,28 @@ const (
 // vendors are loaded once for all tests.
 var vendors = sync.OnceValues(catalog.Load)
 
+// contract is made once for all tests.
+var contract = sync.OnceValues(admin.Contract)
+
+// emptyStore is a database file with everything but content, made once: making
+// one takes longer than most tests.
+var emptyStore = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "interlock-admin-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "empty.db")
+	s, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: "sqlite:" + path})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
 // env is the API over a store of its own.
 type env struct {
 	t        testing.TB
@@ -45,6 +68,7 @@ type env struct {
 	server   *httptest.Server
 	store    *sqlstore.Store
 	spool    *audit.Spool
+	importer *audit.Importer
 	control  *control.Control
 	live     atomic.Pointer[snapshot.Live]
 	contract func(method, path string, status int, contentType string, body []byte) error
@@ -109,27 +133,29 @@ func (f flaky) Records(ctx context.Context, filter store.RecordFilter, limit int
 	return f.Store.Records(ctx, filter, limit)
 }
 
-func newEnv(t testing.TB) *env {
-	t.Helper()
-	e := &env{t: t, logged: &syncBuffer{}}
+func newEnv(tb testing.TB) *env {
+	tb.Helper()
+	e := &env{t: tb, logged: &syncBuffer{}}
 	must := func(err error) {
-		t.Helper()
+		tb.Helper()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
-	dir := t.TempDir()
-	var err error
-	e.store, err = sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite:" + filepath.Join(dir, "interlock.db")})
+	dir := tb.TempDir()
+	empty, err := emptyStore()
 	must(err)
-	t.Cleanup(func() { e.store.Close() })
+	must(os.WriteFile(filepath.Join(dir, "interlock.db"), empty, 0o600))
+	e.store, err = sqlstore.Open(tb.Context(), sqlstore.Options{URL: "sqlite:" + filepath.Join(dir, "interlock.db")})
+	must(err)
+	tb.Cleanup(func() { e.store.Close() })
 	e.spool, err = audit.OpenSpool(audit.SpoolOptions{Dir: filepath.Join(dir, "spool")})
 	must(err)
-	t.Cleanup(e.spool.Close)
+	tb.Cleanup(e.spool.Close)
 	box, err := secret.NewBox(bytes.Repeat([]byte{7}, 32))
 	must(err)
 	log := slog.New(slog.NewTextHandler(e.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	importer := audit.NewImporter(audit.ImporterOptions{Spool: e.spool, Store: e.store, Log: log})
+	e.importer = audit.NewImporter(audit.ImporterOptions{Spool: e.spool, Store: e.store, Log: log})
 	resolver := secret.NewResolver(secret.Options{LookupEnv: func(name string) (string, bool) {
 		v, ok := map[string]string{
 			"MAIN_KEY": "sk-ant-from-the-environment-1234", "CI_KEY": "ilk_from_the_environment_5678",
@@ -150,14 +176,14 @@ func newEnv(t testing.TB) *env {
 			})
 		},
 	})
-	must(e.control.Load(t.Context()))
+	must(e.control.Load(tb.Context()))
 	tokens := admin.NewTokens(
 		admin.Token{Secret: secret.New(adminToken), Role: admin.RoleAdmin},
 		admin.Token{Secret: secret.New(viewerToken), Role: admin.RoleViewer},
 		admin.Token{Secret: secret.New("a-token-with-no-known-role"), Role: "caller"},
 	)
 	e.handler, err = admin.New(admin.Options{
-		Control: e.control, Records: flaky{e.store, e}, Sync: importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
+		Control: e.control, Records: flaky{e.store, e}, Sync: e.importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
 		Explain: func(_ context.Context, rec audit.Record) (*routing.Plan, error) {
 			if e.explain == nil {
 				return nil, errors.New("it can't be explained in this test")
@@ -166,10 +192,10 @@ func newEnv(t testing.TB) *env {
 		},
 	})
 	must(err)
-	e.contract, err = admin.Contract()
+	e.contract, err = contract()
 	must(err)
 	e.server = httptest.NewServer(e.handler)
-	t.Cleanup(e.server.Close)
+	tb.Cleanup(e.server.Close)
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,7 +70,7 @@ func (s *server) newKeySchema(r Resource) *huma.Schema {
 	out := *registry.Map()[r.Kind]
 	out.Properties = maps.Clone(out.Properties)
 	out.Properties["secret"] = &huma.Schema{Type: huma.TypeString, Description: "The secret. It is shown in this answer only."}
-	out.Required = append(out.Required[:len(out.Required):len(out.Required)], "id", "secret")
+	out.Required = append(slices.Clip(out.Required), "id", "secret")
 	registry.Map()["NewKey"] = &out
 	return ref("NewKey")
 }

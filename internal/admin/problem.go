@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -91,9 +92,7 @@ func invalid(path, format string, args ...any) *Problem {
 // write sends a problem outside of huma.
 func (p *Problem) write(w http.ResponseWriter) {
 	h := w.Header()
-	for name, values := range p.headers {
-		h[name] = values
-	}
+	maps.Copy(h, p.headers)
 	h.Set("Content-Type", p.ContentType(""))
 	w.WriteHeader(p.Status)
 	enc := json.NewEncoder(w)

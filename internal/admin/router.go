@@ -45,7 +45,7 @@ func (s *server) crashed(w *tracker, r *http.Request, v any) {
 	}
 	err := fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 	if w.status != 0 {
-		s.internal(r.Context(), err)
+		_ = s.internal(r.Context(), err) // it is logged; too late to answer
 		panic(http.ErrAbortHandler)
 	}
 	s.internal(r.Context(), err).write(w)
