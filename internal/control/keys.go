@@ -142,8 +142,9 @@ func (c *Control) viewKey(s *store.State, d *store.Document, out *Object) {
 		}
 		live = live || k.RevokedAt.IsZero() && (k.EndsAt.IsZero() || now.Before(k.EndsAt))
 	}
-	if k, ok := out.Object.(*resource.Key); ok && k.Secret != "" {
-		live = true // the document names one
+	if k, ok := out.Object.(*resource.Key); ok {
+		live = live || k.Secret != "" // the document names one
+		live = live && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 	}
 	out.Extra["active"] = live && out.Head().IsEnabled()
 }
