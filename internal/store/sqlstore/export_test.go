@@ -41,7 +41,7 @@ func (s *Store) Plan(ctx context.Context, f store.RecordFilter) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	text, args := recordsQuery(&f, 50, direct)
+	text, args := s.dialect.recordsQuery(&f, 50, direct)
 	steps, err := s.Strings(ctx, "EXPLAIN QUERY PLAN "+text, args...)
 	return strings.Join(steps, "\n"), err
 }

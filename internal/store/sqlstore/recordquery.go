@@ -11,22 +11,46 @@ const recordColumns = `seq, time, request_id, kind, outcome, code, status, key, 
 
 // recordsQuery writes the query of a filter. Request ids, keys, codes and
 // failures have indexes. Times and texts of other columns are looked up in the
-// blocks of records first, and only where they all are records are read. The
-// tables are nested loops in the order in which they are written, CROSS JOIN
-// keeps SQLite to it, so records come newest first without sorting and the
-// search ends with the page. A direct query does without blocks.
-func recordsQuery(f *store.RecordFilter, limit int, direct bool) (string, []any) {
+// blocks of records first, and only where they all are records are read; a
+// direct query does without. The tables are nested loops in the order in which
+// they are written, CROSS JOIN keeps SQLite to it, so records come newest first
+// without sorting and the search ends with the page.
+func (d *dialect) recordsQuery(f *store.RecordFilter, limit int, direct bool) (string, []any) {
 	q := &query{}
 	q.filter(f)
+	index, implied := recordIndex(f)
+	if implied != "" {
+		q.and(implied)
+	}
 	order := "a.seq DESC"
 	if !direct {
 		if lead := q.addBlocks(f); lead != "" {
 			order = lead + ".block DESC, a.seq DESC"
 		}
 	}
-	text := "SELECT a." + strings.ReplaceAll(recordColumns, ", ", ", a.") + " FROM " + strings.Join(append(q.tables, "audit a"), " CROSS JOIN ") +
+	text := "SELECT a." + strings.ReplaceAll(recordColumns, ", ", ", a.") +
+		" FROM " + strings.Join(append(q.tables, "audit a"+d.useIndex(index)), " CROSS JOIN ") +
 		q.where() + " ORDER BY " + order + " LIMIT " + q.bind(limit)
 	return text, q.args
+}
+
+// recordIndex chooses the index that leads to records, "" for none, and says
+// what it holds in the words of the index.
+func recordIndex(f *store.RecordFilter) (name, implied string) {
+	failed := f.Outcome != "" && f.Outcome != "allow"
+	switch {
+	case f.RequestID != "":
+		return "audit_request", "a.request_id <> ''"
+	case f.Key != "" && failed:
+		return "audit_key_failed", "a.key <> '' AND a.outcome <> 'allow'"
+	case f.Key != "":
+		return "audit_key", "a.key <> ''"
+	case f.Code != "":
+		return "audit_code", "a.code <> ''"
+	case failed:
+		return "audit_failed", "a.outcome <> 'allow'"
+	}
+	return "", ""
 }
 
 // query collects the parts of a query and the values that they bind.
@@ -58,19 +82,6 @@ func (q *query) filter(f *store.RecordFilter) {
 		if c.value != "" {
 			q.and("a." + c.name + " = " + q.bind(clean(c.value)))
 		}
-	}
-	// These repeat the conditions of partial indexes, which are not used else.
-	if f.RequestID != "" {
-		q.and("a.request_id <> ''")
-	}
-	if f.Key != "" {
-		q.and("a.key <> ''")
-	}
-	if f.Code != "" {
-		q.and("a.code <> ''")
-	}
-	if f.Outcome != "" && f.Outcome != "allow" {
-		q.and("a.outcome <> 'allow'")
 	}
 	if !f.From.IsZero() {
 		q.and("a.time >= " + q.bind(f.From.UnixMicro()))

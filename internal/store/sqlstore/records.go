@@ -16,7 +16,7 @@ func (s *Store) Records(ctx context.Context, f store.RecordFilter, limit int) ([
 	if err != nil {
 		return nil, s.fail("list audit records", err)
 	}
-	text, args := recordsQuery(&f, max(limit, 0), direct)
+	text, args := s.dialect.recordsQuery(&f, max(limit, 0), direct)
 	records, err := s.readRecords(ctx, text, args)
 	if err != nil {
 		return nil, s.fail("list audit records", err)

@@ -34,10 +34,10 @@ func withBusyKey(t *testing.T) *sqlstore.Store {
 // order, and a search is short only if it does not walk through all records.
 func TestListsNeedNoSorting(t *testing.T) {
 	s := withBusyKey(t)
-	for mask := range 1 << 9 {
+	for mask := range 1 << 10 {
 		var f store.RecordFilter
 		for bit, set := range []func(){
-			func() { f.Key = "k" }, func() { f.Key = "busy" }, func() { f.Outcome = "error" }, func() { f.Provider = "p" }, func() { f.Model = "m" },
+			func() { f.RequestID = "r" }, func() { f.Key = "k" }, func() { f.Key = "busy" }, func() { f.Outcome = "error" }, func() { f.Provider = "p" }, func() { f.Model = "m" },
 			func() { f.Code = "c" }, func() { f.From = time.Now() }, func() { f.To = time.Now() }, func() { f.Before = 9 },
 		} {
 			if mask>>bit&1 == 1 {
@@ -53,9 +53,23 @@ func TestListsNeedNoSorting(t *testing.T) {
 			t.Errorf("%+v:\n%s", f, plan)
 		}
 	}
-	plan, err := s.Plan(t.Context(), store.RecordFilter{RequestID: "r", Provider: "p"})
-	if err != nil || !strings.Contains(plan, "audit_request") || strings.Contains(plan, " t0 ") {
-		t.Errorf("%v:\n%s", err, plan)
+	for _, tc := range []struct {
+		filter store.RecordFilter
+		want   string
+	}{
+		{store.RecordFilter{RequestID: "r", Key: "busy", Outcome: "error", Code: "c", Provider: "p"}, "audit_request (request_id=?)"},
+		{store.RecordFilter{Key: "k", Code: "c", Provider: "p"}, "audit_key (key=?)"},
+		{store.RecordFilter{Key: "k", Outcome: "error", Code: "c"}, "audit_key_failed (key=?)"},
+		{store.RecordFilter{Key: "busy", Outcome: "error", Provider: "p"}, "audit_key_failed (key=? AND seq>? AND seq<?)"},
+		{store.RecordFilter{Key: "busy", Outcome: "allow"}, "audit_key (key=?)"},
+		{store.RecordFilter{Code: "c", Outcome: "error", Team: "t"}, "audit_code (code=? AND seq>? AND seq<?)"},
+		{store.RecordFilter{Outcome: "error", From: recordTime(1)}, "audit_failed (outcome=? AND seq>? AND seq<?)"},
+		{store.RecordFilter{Provider: "p", Outcome: "allow"}, "PRIMARY KEY (rowid>? AND rowid<?)"},
+		{store.RecordFilter{To: recordTime(1)}, "PRIMARY KEY (rowid>? AND rowid<?)"},
+	} {
+		if plan, err := s.Plan(t.Context(), tc.filter); err != nil || !strings.HasSuffix(plan, tc.want) {
+			t.Errorf("%+v: %v:\n%s", tc.filter, err, plan)
+		}
 	}
 }
 

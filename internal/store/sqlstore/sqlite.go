@@ -24,8 +24,16 @@ func sqliteDialect() *dialect {
 		goose:       goose.DialectSQLite3,
 		migrations:  "migrations/sqlite",
 		open:        openSQLite,
+		useIndex:    sqliteUseIndex,
 		unavailable: sqliteUnavailable,
 	}
+}
+
+func sqliteUseIndex(index string) string {
+	if index == "" {
+		return " NOT INDEXED"
+	}
+	return " INDEXED BY " + index
 }
 
 // openSQLite makes the file if it is not there, for its owner only, and

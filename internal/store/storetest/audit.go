@@ -67,10 +67,13 @@ func (f *fixture) imported(spool string) store.Position {
 	return p
 }
 
-// fill imports n records from a spool that has only them.
+// fill imports n records in small batches from a spool that has only them.
 func (f *fixture) fill(n int) {
 	f.Helper()
-	f.must(f.store.Import(f.Context(), "spool", records(0, n), store.Position{Segment: 1, Offset: int64(n)}))
+	for i, batch := 0, 0; i < n; i += batch {
+		batch = min(70, n-i)
+		f.must(f.store.Import(f.Context(), "spool", records(i, batch), store.Position{Segment: 1, Offset: int64(i + batch)}))
+	}
 }
 
 func (f *fixture) records(filter store.RecordFilter, limit int) []store.Record {
@@ -175,13 +178,15 @@ func pagesRecords(f *fixture) {
 
 func filters(f *fixture) {
 	f.fill(40)
-	f.must(f.store.Import(f.Context(), "admin", []store.Record{{Time: recordTime(40), Kind: "admin", Data: json.RawMessage(`{"n":40}`)}}, store.Position{Offset: 1}))
+	f.must(f.store.Import(f.Context(), "admin", []store.Record{{Time: recordTime(40), Kind: "admin", Team: "ops", Data: json.RawMessage(`{"n":40}`)}}, store.Position{Offset: 1}))
 	for _, tc := range []struct {
 		filter store.RecordFilter
 		want   []int
 	}{
 		{store.RecordFilter{RequestID: "req-000012"}, []int{12}},
 		{store.RecordFilter{Kind: "admin"}, []int{40}},
+		{store.RecordFilter{Kind: "admin", Team: "ops"}, []int{40}},
+		{store.RecordFilter{Kind: "request", Team: "ops"}, nil},
 		{store.RecordFilter{Kind: "request", Before: 3}, []int{1, 0}},
 		{store.RecordFilter{Outcome: "error"}, []int{39, 29, 19, 9}},
 		{store.RecordFilter{Outcome: "allow", Before: 11}, []int{8, 7, 6, 5, 4, 3, 2, 1, 0}},

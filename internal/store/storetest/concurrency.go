@@ -183,6 +183,7 @@ func givesUp(f *fixture) {
 	ctx, cancel := context.WithCancel(f.Context())
 	_, err := f.store.Update(ctx, at(1), func(*store.State) (*store.Write, error) {
 		cancel()
+		<-time.After(20 * time.Millisecond) // the transaction ends meanwhile
 		return &store.Write{Put: []store.Document{doc("Route", "a", `{}`)}}, nil
 	})
 	if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {

@@ -29,6 +29,7 @@ CREATE TABLE audit (
 
 CREATE INDEX audit_request ON audit (request_id, seq) WHERE request_id <> '';
 CREATE INDEX audit_key ON audit (key, seq) WHERE key <> '';
+CREATE INDEX audit_key_failed ON audit (key, seq) WHERE key <> '' AND outcome <> 'allow';
 CREATE INDEX audit_failed ON audit (outcome, seq) WHERE outcome <> 'allow';
 CREATE INDEX audit_code ON audit (code, seq) WHERE code <> '';
 
