@@ -85,7 +85,7 @@ func (e *environment) apply(ctx context.Context, o applyOptions) error {
 	case !o.json:
 		fmt.Fprintf(e.out, "\n%s.\n", p.totals())
 	}
-	if e.asks && !o.yes && !o.json {
+	if e.asks() && !o.yes && !o.json {
 		if err := e.confirm(fmt.Sprintf("Apply this to %s?", i.base)); err != nil {
 			return err
 		}

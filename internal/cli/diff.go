@@ -67,7 +67,7 @@ have problems, 2 the command line is wrong.`,
 
 // filesFlag adds -f to a command.
 func filesFlag(cmd *cobra.Command, files *[]string) {
-	cmd.Flags().StringArrayVarP(files, "file", "f", nil, "documents: a file, a folder, a glob in quotes, or - for standard input; can be repeated; `PATH`")
+	cmd.Flags().StringArrayVarP(files, "file", "f", nil, "the documents at `PATH`: a file, a folder, a glob in quotes, or - for standard input; can be repeated")
 }
 
 // diffReport is what diff says to programs.

@@ -91,22 +91,7 @@ func has(d *yamldoc.Doc, field string) bool { return *d.Locate(field) != *d.Pos(
 
 // configuration reads a configuration file and what it names.
 func (r *setReader) configuration(name string) error {
-	dir := filepath.Dir(name)
-	stand := newStandIns(dir)
-	o := config.Options{Path: name, ReadFile: func(path string) ([]byte, error) {
-		if v, ok := stand.files[path]; ok && !r.resolve {
-			return []byte(v), nil
-		}
-		src, err := r.text(path)
-		if err == nil {
-			stand.learnFile(path, src)
-		}
-		return src, err
-	}}
-	if !r.resolve {
-		o.LookupEnv = stand.lookupEnv
-	}
-	loaded, err := config.Load(o)
+	loaded, err := config.Load(newStandIns(filepath.Dir(name)).options(name, r.text, r.resolve))
 	var problems resource.Problems
 	switch {
 	case errors.As(err, &problems):

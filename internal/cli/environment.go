@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,15 +21,16 @@ type environment struct {
 	out, err io.Writer
 	lookup   func(string) (string, bool)
 	now      func() time.Time
-	// asks: there is a person who can answer a question.
-	asks bool
+	// questions is where a person reads questions, who answers at in; nil if
+	// nobody can be asked.
+	questions func() io.Writer
 	// colours: standard output is a terminal that shows them.
 	colours bool
 }
 
 func newEnvironment(stdout, stderr io.Writer) *environment {
 	e := &environment{in: os.Stdin, out: stdout, err: stderr, lookup: os.LookupEnv, now: time.Now}
-	e.asks = isTerminal(os.Stdin) && isTerminal(stderr)
+	e.questions = sync.OnceValue(func() io.Writer { return terminal(os.Stdin, stderr) })
 	e.colours = isTerminal(stdout) && e.variable("NO_COLOR") == "" && e.variable("TERM") != "dumb"
 	return e
 }
@@ -54,13 +56,35 @@ func isTerminal(stream any) bool {
 	return err != nil || !os.SameFile(info, null)
 }
 
+// terminal finds where to write questions that are answered at a stream: at
+// standard error, or, if that goes elsewhere, to the terminal itself.
+func terminal(answers *os.File, stderr io.Writer) io.Writer {
+	if !isTerminal(answers) {
+		return nil
+	}
+	if isTerminal(stderr) {
+		return stderr
+	}
+	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
+	if err != nil {
+		return nil
+	}
+	return tty // open until the end of the program
+}
+
+// asks tells whether there is a person who can answer a question.
+func (e *environment) asks() bool { return e.questions() != nil }
+
 // errCantAsk: a question has no one to answer it.
 var errCantAsk error = usageError{errors.New("nobody can be asked here, since this is not a terminal; add --yes to go ahead without a question")}
 
 // confirm asks a question that only y or yes answers with yes; anything else
-// is an error. e.asks has been looked at before.
+// is an error.
 func (e *environment) confirm(question string) error {
-	fmt.Fprint(e.err, question+" [y/N] ")
+	if !e.asks() {
+		return errCantAsk
+	}
+	fmt.Fprint(e.questions(), question+" [y/N] ")
 	line, err := bufio.NewReader(e.in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("read the answer: %w", err)

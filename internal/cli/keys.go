@@ -102,8 +102,8 @@ func newKeysList(e *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List keys",
-		Long: `List keys by name: type, whose it is, whether it works, when it ends, and the last
-characters of its secret.
+		Long: `List keys by name: type, whose it is, whether it works, when it ends, and the
+last characters of its secret.
 
 "ending" is a key that was rotated and still works, "ended" one whose time is
 over, "no secret" one that a document declares and nobody can use yet.`,

@@ -63,11 +63,12 @@ the server keeps a hash of it.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.typ, "type", "service", "`TYPE` of the key: service (a program), pat (a person) or session (short-lived)")
-	f.StringVar(&o.team, "team", "", "`TEAM` that the key is used for")
-	f.StringVar(&o.owner, "owner", "", "whose key it is: user:NAME, team:NAME, department:NAME or workload:NAME; `KIND:NAME`")
+	f.StringVar(&o.team, "team", "", "`NAME` of the team that uses it")
+	f.StringVar(&o.owner, "owner", "", "whose key it is, as `KIND:NAME`: user:anna, team:platform, department:it or workload:nightly")
 	f.StringVar(&o.agent, "agent", "", "`NAME` of the agent that uses it")
-	f.StringToStringVar(&o.labels, "label", nil, "label; can be repeated; `NAME=VALUE`")
-	f.StringVar(&o.expires, "expires", "", "when it stops working: after 30d, 2w or 12h, or at 2027-06-30 or 2027-06-30T12:00:00Z; never if left out; `WHEN`")
+	f.StringToStringVar(&o.labels, "label", nil, "label `NAME=VALUE`; can be repeated")
+	f.Lookup("label").DefValue = "" // not []
+	f.StringVar(&o.expires, "expires", "", "`WHEN` it stops working: after 30d, 2w or 12h, or at 2027-06-30 or 2027-06-30T12:00:00Z; never if left out")
 	o.flags(cmd, out)
 	return cmd
 }
@@ -184,7 +185,7 @@ one.`,
 			return e.rotateKey(cmd.Context(), args[0], d, o)
 		},
 	}
-	cmd.Flags().StringVar(&overlap, "overlap", "24h", "how long the old secret goes on working: 24h, 7d; 0s ends it at once; `DURATION`")
+	cmd.Flags().StringVar(&overlap, "overlap", "24h", "`DURATION` for which the old secret goes on working, such as 2h or 7d; 0s ends it at once")
 	o.flags(cmd, out)
 	return cmd
 }
@@ -204,9 +205,25 @@ func (e *environment) rotateKey(ctx context.Context, name string, overlap time.D
 			fmt.Fprintln(e.out, "The old secret does not work any more.")
 			return
 		}
-		end := e.now().Add(overlap)
-		fmt.Fprintf(e.out, "The old secret works until %s.\n", showTime(&end))
+		end := c.endOf(ctx, k.RotatedFrom) // it may be earlier: the key may have ended sooner
+		if end == nil {
+			end = new(e.now().Add(overlap))
+		}
+		fmt.Fprintf(e.out, "The old secret works until %s.\n", showTime(end))
 	})
+}
+
+// endOf is when a key stops working, as far as it can be found out.
+func (c *client) endOf(ctx context.Context, name string) *time.Time {
+	raw, err := c.send(ctx, http.MethodGet, keyPath(name), nil)
+	if err != nil {
+		return nil
+	}
+	k, err := readKey(raw, false)
+	if err != nil {
+		return nil
+	}
+	return k.end()
 }
 
 // keyError says what to do when there is no such key.

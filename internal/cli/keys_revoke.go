@@ -33,7 +33,7 @@ On a terminal it asks first. Elsewhere it needs --yes.`,
 }
 
 func (e *environment) revokeKey(ctx context.Context, name, server string, yes, json bool) error {
-	if !yes && !e.asks {
+	if !yes && !e.asks() {
 		return errCantAsk
 	}
 	c, err := e.connect(server)

@@ -21,9 +21,12 @@ func newServe(e *environment) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the gateway",
-		Long: `Run the gateway with a configuration file. SIGTERM or Ctrl-C stops it: running
-requests are finished for up to server.drainSeconds; a second signal stops at
-once. SIGHUP reads the file again.`,
+		Long: `Run the gateway, with a configuration file or with the defaults. Resources are
+kept in the store, and changed through the admin API, with "interlock apply", or
+by the file.
+
+SIGTERM or Ctrl-C stops it: running requests are finished for up to
+server.drainSeconds; a second signal stops at once. SIGHUP reads the file again.`,
 		Example: `  interlock serve --config interlock.yaml
   interlock serve --config interlock.yaml --set server.listen=127.0.0.1:9000
   interlock serve --data /var/lib/interlock`,
@@ -44,9 +47,9 @@ once. SIGHUP reads the file again.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&path, "config", "c", "", "configuration `FILE` (YAML)")
-	f.StringVar(&data, "data", "", "`FOLDER` of the database, the audit spool and the master key; the same as --set for storage.dataDir and storage.url")
-	f.StringVar(&listen, "listen", "", "address to listen on, `HOST:PORT`; the same as --set server.listen=…")
-	f.StringArrayVar(&sets, "set", nil, "override one setting, such as llmProxy.retry.maxElapsedMs=60000; can be repeated; `PATH=VALUE`")
+	f.StringVar(&data, "data", "", "`FOLDER` of everything that is kept; the same as --set storage.dataDir=FOLDER and storage.url=sqlite:FOLDER/interlock.db")
+	f.StringVar(&listen, "listen", "", "listen on `HOST:PORT`; the same as --set server.listen=HOST:PORT")
+	f.StringArrayVar(&sets, "set", nil, "override one setting with `PATH=VALUE`, such as llmProxy.retry.maxElapsedMs=60000; can be repeated")
 	return cmd
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -27,6 +28,30 @@ func newStandIns(dir string) *standIns {
 
 // any value that nothing has a wish for.
 const standIn = "sk-ant-stands-in-for-a-secret"
+
+// options load a configuration file, and what it names, through read. The
+// references are resolved only if resolve says so; else they are stood in for:
+// all documents are read before the first of them is needed.
+func (s *standIns) options(path string, read func(string) ([]byte, error), resolve bool) config.Options {
+	o := config.Options{Path: path, ReadFile: func(path string) ([]byte, error) {
+		v, isSecret := s.files[path]
+		switch {
+		case isSecret && resolve:
+			return os.ReadFile(path) //nolint:gosec // a document names the file
+		case isSecret:
+			return []byte(v), nil
+		}
+		src, err := read(path)
+		if err == nil {
+			s.learnFile(path, src)
+		}
+		return src, err
+	}}
+	if !resolve {
+		o.LookupEnv = s.lookupEnv
+	}
+	return o
+}
 
 // learn notes what the secrets of an object have to look like.
 func (s *standIns) learn(o resource.Object) {

@@ -52,15 +52,16 @@ func (c *Control) Reseal(ctx context.Context, actor string, dryRun bool) (*Resea
 		return nil, unavailable(err)
 	}
 	out.Revision = state.Revision
+	var failed []error
+	if err := c.resealSnapshot(out, dryRun); err != nil {
+		failed = append(failed, fmt.Errorf("the last good configuration in %s keeps its secrets as they are; the next start of the server replaces it: %w", c.opt.SnapshotPath, err))
+	}
 	if summary != "" && c.opt.Audit != nil {
 		if err := c.opt.Audit(Entry{Actor: actor, Summary: summary, Revision: state.Revision, Changes: []store.Change{}}); err != nil {
-			return out, fmt.Errorf("the secrets are sealed anew, and the audit does not know of it: %w", err)
+			failed = append(failed, fmt.Errorf("the secrets are sealed anew, and the audit does not know of it: %w", err))
 		}
 	}
-	if err := c.resealSnapshot(out, dryRun); err != nil {
-		return out, fmt.Errorf("the last good configuration in %s keeps its secrets as they are; the next start of the server replaces it: %w", c.opt.SnapshotPath, err)
-	}
-	return out, nil
+	return out, errors.Join(failed...)
 }
 
 // reseal gives the documents that change, and counts secrets.
