@@ -45,11 +45,13 @@ func show(v any) string {
 	if v == nil {
 		return "(not set)"
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false) // people read it
+	if enc.Encode(v) != nil {
 		return "?"
 	}
-	return string(b)
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // Diffs lists field by field what changes do.
@@ -223,8 +225,8 @@ func (c *Control) mask(before, after *store.State) []store.Change {
 	return out
 }
 
-// maskSpec hides the sealed secrets of a document; one that differs from was
-// is marked.
+// maskSpec hides the sealed secrets of a document; one that replaces another is
+// marked.
 func maskSpec(d, was *store.Document) json.RawMessage {
 	o, err := decodeStored(d)
 	if err != nil {
@@ -240,7 +242,8 @@ func maskSpec(d, was *store.Document) json.RawMessage {
 		if !resource.IsSealedSecret(*f.Value) {
 			continue
 		}
-		if old != nil && storedSecret(old, f.Path) != *f.Value {
+		before := stored(old, f.Path)
+		if resource.IsSealedSecret(before) && before != *f.Value {
 			*f.Value = Mask + " (changed)"
 		} else {
 			*f.Value = Mask

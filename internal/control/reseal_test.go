@@ -1,7 +1,6 @@
 package control_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -115,7 +114,7 @@ func (r *resealing) load(t *testing.T) *store.State {
 	return s
 }
 
-func TestOP9_Reseal(t *testing.T) {
+func TestOP_9_Reseal(t *testing.T) {
 	r := newResealing(t)
 	r.put(t, oldMaster, map[string]string{"a": "secret-of-a", "b": "secret-of-b", "ref": "env:X"})
 	s := r.put(t, newMaster, map[string]string{"c": "secret-of-c"})
@@ -172,7 +171,7 @@ func (r *resealing) keep(t *testing.T, s *store.State) {
 	}
 }
 
-func TestOP9_Reseal_all_or_nothing(t *testing.T) {
+func TestOP_9_Reseal_all_or_nothing(t *testing.T) {
 	r := newResealing(t)
 	r.put(t, oldMaster, map[string]string{"a": "secret-of-a"})
 	lost := []byte("a-lost-master-key-of-32-characters-or-more")
@@ -187,7 +186,7 @@ func TestOP9_Reseal_all_or_nothing(t *testing.T) {
 	}
 }
 
-func TestOP9_Reseal_reports_what_went_wrong_after_it(t *testing.T) {
+func TestOP_9_Reseal_reports_what_went_wrong_after_it(t *testing.T) {
 	for name, prepare := range map[string]func(*resealing){
 		"the audit":    func(r *resealing) { r.refuse = errors.New("disk full") },
 		"the snapshot": func(r *resealing) { _ = os.WriteFile(r.snapshot, []byte("no JSON"), 0o600) },
@@ -204,10 +203,10 @@ func TestOP9_Reseal_reports_what_went_wrong_after_it(t *testing.T) {
 	}
 }
 
-func TestOP9_Reseal_without_the_store(t *testing.T) {
+func TestOP_9_Reseal_without_the_store(t *testing.T) {
 	r := newResealing(t)
 	_ = r.store.Close()
-	_, err := r.control(t, newMaster).Reseal(context.Background(), "rekey", false)
+	_, err := r.control(t, newMaster).Reseal(t.Context(), "rekey", false)
 	var ce *control.Error
 	if !errors.As(err, &ce) || ce.Status != 503 {
 		t.Errorf("got %v", err)
