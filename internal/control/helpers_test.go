@@ -40,7 +40,7 @@ type env struct {
 	dir   string
 	store *sqlstore.Store
 	opt   control.Options
-	live  snapshot.Publisher
+	live  *snapshot.Publisher
 	log   *buffer
 
 	mu        sync.Mutex
@@ -52,7 +52,7 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := &env{t: t, dir: t.TempDir(), log: &buffer{}, clock: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), vars: map[string]string{}}
+	e := &env{t: t, dir: t.TempDir(), log: &buffer{}, clock: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC), vars: map[string]string{}, live: &snapshot.Publisher{}}
 	e.store = e.openStore()
 	box, err := secret.NewBox(bytes.Repeat([]byte{7}, 32))
 	if err != nil {
