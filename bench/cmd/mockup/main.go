@@ -24,7 +24,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := net.Listen("tcp", *addr)
+	l, err := net.Listen("tcp", *addr) //nolint:noctx // nobody cancels the start of a command
 	if err != nil {
 		log.Fatal(err)
 	}

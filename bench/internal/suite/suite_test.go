@@ -72,7 +72,7 @@ func TestRunAndReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, progress, report bytes.Buffer
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if err := s.Run(ctx, &out, &progress); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestATargetThatEndsIsReported(t *testing.T) {
 		Rounds:  1,
 	}
 	var out, progress bytes.Buffer
-	if err := s.Run(context.Background(), &out, &progress); err == nil || !strings.Contains(err.Error(), "broken, round 0") {
+	if err := s.Run(t.Context(), &out, &progress); err == nil || !strings.Contains(err.Error(), "broken, round 0") {
 		t.Errorf("got %v", err)
 	}
 	if out.Len() != 0 || !strings.Contains(progress.String(), "ended: listen tcp") {
@@ -132,8 +132,10 @@ func TestRatiosToTheBaseline(t *testing.T) {
 	var in bytes.Buffer
 	enc := json.NewEncoder(&in)
 	add := func(target, scenario string, cpuSeconds float64, stream bool) {
-		run := &load.Result{Config: load.Config{Stream: stream}, EventsSeen: 1000,
-			Processes: map[string]load.Process{"target": {CPUPerRequest: cpuSeconds * 100, CPUSeconds: cpuSeconds}}}
+		run := &load.Result{
+			Config: load.Config{Stream: stream}, EventsSeen: 1000,
+			Processes: map[string]load.Process{"target": {CPUPerRequest: cpuSeconds * 100, CPUSeconds: cpuSeconds}},
+		}
 		if err := enc.Encode(Record{Target: target, Scenario: scenario, Run: run}); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +182,7 @@ func TestAServerThatIsThereAlreadyIsNotMeasured(t *testing.T) {
 		Targets: []Target{{Name: "direct", URL: "http://" + addr + "/v1/chat/completions", Model: "m"}},
 		Rounds:  1,
 	}
-	if err := s.Run(context.Background(), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "another server answers") {
+	if err := s.Run(t.Context(), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "another server answers") {
 		t.Errorf("got %v", err)
 	}
 }
