@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,8 +22,12 @@ import (
 	"github.com/interlock-gateway/interlock/internal/fakellm"
 )
 
-// Key is the secret of the key that Start adds to every configuration.
-const Key = "ilk_test_0123456789abcdef0123"
+// Key is the secret of the key that Start adds to every configuration, and
+// AdminToken the token of administrators if Config.Admin asks for one.
+const (
+	Key        = "ilk_test_0123456789abcdef0123"
+	AdminToken = "admin-token-of-the-tests-0123456789"
+)
 
 // Fake is a fake provider that listens on loopback.
 type Fake struct {
@@ -99,6 +104,20 @@ type Config struct {
 	Env map[string]string
 	// NoKey leaves out the key that is added otherwise.
 	NoKey bool
+	// Admin lets AdminToken in.
+	Admin bool
+	// Dir is the folder of the files and of the data; empty makes a new one.
+	// A server that starts in the folder of one that ended goes on with its
+	// data.
+	Dir string
+}
+
+// withKey adds the test's key to the documents.
+func (c Config) withKey() Config {
+	if !c.NoKey {
+		c.Documents = append(slices.Clone(c.Documents), doc("Key", "test", []string{"type: service", "secret: " + Key}))
+	}
+	return c
 }
 
 // Start runs a gateway with these resource documents and a key; it ends with
@@ -111,10 +130,7 @@ func Start(tb testing.TB, documents ...string) *Server {
 // StartWith runs a gateway; it ends with the test.
 func StartWith(tb testing.TB, c Config) *Server {
 	tb.Helper()
-	if !c.NoKey {
-		c.Documents = append(c.Documents, doc("Key", "test", []string{"type: service", "secret: " + Key}))
-	}
-	loaded, err := Load(tb, c)
+	loaded, err := Load(tb, c.withKey())
 	if err != nil {
 		tb.Fatalf("load the configuration: %v", err)
 	}
@@ -145,7 +161,10 @@ func StartWith(tb testing.TB, c Config) *Server {
 // Load reads a configuration as Start does, without starting anything.
 func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 	tb.Helper()
-	dir := tb.TempDir()
+	dir := c.Dir
+	if dir == "" {
+		dir = tb.TempDir()
+	}
 	main := filepath.Join(dir, "interlock.yaml")
 	text := c.Settings + "\n"
 	if !strings.Contains(text, "server:") {
@@ -153,6 +172,9 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 	}
 	if !strings.Contains(text, "storage:") {
 		text += fmt.Sprintf("storage: {url: %q, dataDir: %q}\n", "sqlite:"+filepath.Join(dir, "data", "interlock.db"), filepath.Join(dir, "data"))
+	}
+	if c.Admin {
+		text += fmt.Sprintf("auth: {adminTokens: [%q]}\n", AdminToken)
 	}
 	if len(c.Documents) > 0 {
 		if err := os.WriteFile(filepath.Join(dir, "resources.yaml"), []byte(strings.Join(c.Documents, "\n---\n")+"\n"), 0o600); err != nil {
@@ -170,6 +192,22 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 
 // Stop ends the server now.
 func (s *Server) Stop() error { return s.stop() }
+
+// Reload does what SIGHUP does, with another configuration.
+func (s *Server) Reload(tb testing.TB, c Config) {
+	tb.Helper()
+	loaded, err := Load(tb, c.withKey())
+	if err != nil {
+		tb.Fatalf("load the configuration: %v", err)
+	}
+	s.App.Reload(context.Background(), loaded)
+}
+
+// Admin sends a request to the admin API, below /api/v1.
+func (s *Server) Admin(tb testing.TB, method, path, body string, headers ...string) Answer {
+	tb.Helper()
+	return s.Do(tb, method, "/api/v1"+path, body, append([]string{"Authorization: Bearer " + AdminToken}, headers...)...)
+}
 
 // Answer is a whole HTTP answer.
 type Answer struct {
