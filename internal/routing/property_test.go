@@ -174,6 +174,9 @@ func TestDecide_agrees_with_the_plainest_reading_of_the_spec(t *testing.T) {
 			outcomes[p.Refusal.Code]++
 		}
 	})
+	if testing.Short() {
+		return // a few cases need not have every outcome
+	}
 	for _, o := range []string{"served", "NO_ROUTE", "no_eligible_provider", "UPSTREAM_AMBIGUOUS", "model_not_found"} {
 		if outcomes[o] == 0 {
 			t.Errorf("no plan was %s: the generator is broken", o)
