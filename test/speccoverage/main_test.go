@@ -37,6 +37,7 @@ func TestNamesAreFound(t *testing.T) {
 		{"a table row in backquotes", "a_test.go", "package a\nvar rows = []string{`RT-PICK, RT-PICK-1 both`}", "RT-PICK RT-PICK-1"},
 		{"a longer id is not its start", "a_test.go", "package a\nvar s = \"RT-PICK-1\"", "RT-PICK-1"},
 		{"a short id", "a_test.go", "package a\nvar s = \"UI overview\"", "UI"},
+		{"a short id with a number behind it", "a_test.go", "package a\nfunc TestUI_503(t *T) {}", "UI"},
 		{"a short id that is a word", "a_test.go", "package a\nvar s = \"the UI is up\"", ""},
 		{"a comment does not count", "a_test.go", "package a\n// RT-PICK\nfunc TestX(t *T) {}", ""},
 		{"a helper does not count", "a_test.go", "package a\nfunc checkRT_PICK() {}", ""},

@@ -137,13 +137,13 @@ func (f *findings) text(s, path string, p *page) {
 
 // resolve finds the longest id that at starts with: in RT-PICK-1-A the last
 // segment is a word of the test's name. A rest that starts with a digit is no
-// such word, so RT-PICK-7 is an unknown id rather than RT-PICK. What starts
-// like no id at all gives "".
+// such word, so RT-PICK-7 is an unknown id rather than RT-PICK; ids of two
+// letters have no numbers of their own. What starts like no id gives "".
 func resolve(at string, p *page) (id string, known bool) {
 	for id = at; ; {
 		if p.known[id] {
 			rest := strings.TrimPrefix(at[len(id):], "-")
-			if rest != "" && rest[0] >= '0' && rest[0] <= '9' {
+			if len(id) > 2 && rest != "" && rest[0] >= '0' && rest[0] <= '9' {
 				return at, false
 			}
 			return id, true

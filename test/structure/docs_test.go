@@ -37,7 +37,7 @@ func TestLinksOfTheDocsResolve(t *testing.T) {
 				file = path.Join(path.Dir(page), target)
 			}
 			if !known[file] {
-				t.Errorf("%s links to %s, which is not there", page, m[1])
+				t.Errorf("%s links to %s, which git does not know", page, m[1])
 				continue
 			}
 			if anchor != "" && strings.HasSuffix(file, ".md") && !slices.Contains(anchors(read(t, file)), anchor) {
