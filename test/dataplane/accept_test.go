@@ -478,8 +478,10 @@ func TestER_LOAD_too_many_in_flight(t *testing.T) {
 			gwtest.Route("claude", `"claude-*"`, "a"), gwtest.Route("gpt", `"gpt-*"`, "b"),
 		},
 	})
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // one too many would wait for ever
+	defer cancel()
 	send := func(e *llm.Endpoint) gwtest.Answer {
-		return gw.Post(t, e.Paths[0], endpointBody(t, e, endpointModel(t, e.Format)))
+		return gw.Send(t, gw.Request(t, "POST", e.Paths[0], endpointBody(t, e, endpointModel(t, e.Format))).WithContext(ctx))
 	}
 	done := make(chan gwtest.Answer, 2)
 	for range 2 {
