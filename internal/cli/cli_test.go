@@ -132,8 +132,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestCF1_stand_ins: without secrets a configuration is as valid as with them.
-func TestCF1_stand_ins(t *testing.T) {
+// TestCF_1_stand_ins: without secrets a configuration is as valid as with them.
+func TestCF_1_stand_ins(t *testing.T) {
 	files := map[string]string{
 		"conf/interlock.yaml": `
 auth: {adminTokens: [env:A, file:tokens/a, file:/abs/b]}
@@ -174,8 +174,8 @@ resources:
 	}
 }
 
-// TestCF1_shared_secret: what is wrong with references themselves is found.
-func TestCF1_shared_secret(t *testing.T) {
+// TestCF_1_shared_secret: what is wrong with references themselves is found.
+func TestCF_1_shared_secret(t *testing.T) {
 	docs, problems := config.ReadDocuments("a.yaml", []byte("{kind: Key, name: one, type: service, secret: env:SAME}\n---\n{kind: Key, name: two, type: service, secret: env:SAME}\n"))
 	set := &documentSet{docs: docs, problems: problems}
 	if err := set.compile(false); err != nil || len(set.problems) != 1 || set.problems[0].Code != resource.CodeConflict {
@@ -183,9 +183,9 @@ func TestCF1_shared_secret(t *testing.T) {
 	}
 }
 
-// TestOP9_new_secrets_are_not_in_the_key: the value that is shown once is
+// TestOP_9_new_secrets_are_not_in_the_key: the value that is shown once is
 // nowhere else.
-func TestOP9_new_secrets_are_not_in_the_key(t *testing.T) {
+func TestOP_9_new_secrets_are_not_in_the_key(t *testing.T) {
 	k, err := readKey([]byte(`{"kind":"Key","name":"a","type":"pat","id":"x","secret":"ilk_value","last4":"alue","active":true}`), true)
 	if err != nil || k.NewSecret != "ilk_value" || k.Secret != "" || k.shownSecret() != "…alue" || strings.Contains(k.summary(), "ilk_") {
 		t.Errorf("%+v, %v", k, err)
@@ -239,8 +239,8 @@ func TestCL_removed_references(t *testing.T) {
 	}
 }
 
-// TestOP9_master_keys: rekey takes keys as the server does and makes none.
-func TestOP9_master_keys(t *testing.T) {
+// TestOP_9_master_keys: rekey takes keys as the server does and makes none.
+func TestOP_9_master_keys(t *testing.T) {
 	dir := t.TempDir()
 	env := func(vars map[string]string) func(string) (string, bool) {
 		return func(name string) (string, bool) { v, ok := vars[name]; return v, ok }

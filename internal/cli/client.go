@@ -164,8 +164,7 @@ func (c *client) request(ctx context.Context, method, path string, body any, que
 
 // unreachable says why there was no answer, and what to do.
 func (c *client) unreachable(err error) error {
-	var u *url.Error
-	if errors.As(err, &u) {
+	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err
 	}
 	hint := "check --server or " + serverEnv

@@ -117,8 +117,7 @@ func (e *environment) planImport(ctx context.Context, files []string, server str
 
 // importFailed reports what a server finds wrong with documents.
 func (e *environment) importFailed(i *importer, err error, json bool) error {
-	var problems resource.Problems
-	if errors.As(err, &problems) {
+	if _, ok := errors.AsType[resource.Problems](err); ok {
 		return e.refuse(i.set, json)
 	}
 	return err

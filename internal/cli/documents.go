@@ -80,7 +80,7 @@ func (e *environment) readSet(args []string, resolve bool) (*documentSet, error)
 // which have a kind. Without one, a name says what it was meant to be.
 func isConfiguration(name string, src []byte) bool {
 	docs, _ := yamldoc.Parse(name, src)
-	if len(docs) == 0 {
+	if len(docs) == 0 || splitJSON(src) != nil {
 		return false
 	}
 	return !slices.ContainsFunc(docs, func(d *yamldoc.Doc) bool { return has(d, "kind") }) && !has(docs[0], "name")
@@ -126,7 +126,7 @@ func (r *setReader) text(path string) ([]byte, error) {
 
 // documents reads a file of resource documents.
 func (r *setReader) documents(name string) {
-	docs, problems := config.ReadDocuments(name, r.texts[absolute(name)])
+	docs, problems := readDocuments(name, r.texts[absolute(name)])
 	r.set.docs = append(r.set.docs, docs...)
 	r.set.problems = append(r.set.problems, problems...)
 	for _, p := range problems {

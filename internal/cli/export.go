@@ -84,7 +84,7 @@ func replaceFile(path string, content []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name()) // gone after the rename
+	defer func() { _ = os.Remove(tmp.Name()) }() // gone after the rename
 	_, err = tmp.Write(content)
 	if err = errors.Join(err, tmp.Chmod(mode), tmp.Close()); err != nil {
 		return err

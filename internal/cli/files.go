@@ -122,7 +122,7 @@ func (e *environment) readFile(name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		from = f
 	}
 	return io.ReadAll(io.LimitReader(from, yamldoc.MaxBytes+1))

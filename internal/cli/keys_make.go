@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -122,11 +123,11 @@ func explained(err error) error {
 	if !ok || len(e.Errors) < 2 {
 		return err
 	}
-	text := e.Detail
+	lines := []string{e.Detail}
 	for _, f := range e.Errors {
-		text += "\n  " + f.Path + ": " + f.Message
+		lines = append(lines, "  "+f.Path+": "+f.Message)
 	}
-	return fmt.Errorf("%s", text)
+	return errors.New(strings.Join(lines, "\n"))
 }
 
 // summary says what kind of key it is.

@@ -128,11 +128,11 @@ func (i *importer) run(ctx context.Context, dryRun bool) (*plan, error) {
 // located turns what the server finds wrong into problems with their places in
 // the files.
 func (i *importer) located(err error) error {
-	var e *apiError
-	if !errors.As(err, &e) || len(e.Errors) == 0 {
+	e, ok := errors.AsType[*apiError](err)
+	if !ok {
 		return err
 	}
-	i.set.problems = nil
+	var problems resource.Problems
 	for _, f := range e.Errors {
 		p := resource.Problem{Code: f.Code, Path: f.Path, Message: f.Message}
 		if f.Object != nil {
@@ -141,9 +141,18 @@ func (i *importer) located(err error) error {
 		if d, path := i.document(f.Path); d != nil {
 			p.Object, p.Path, p.Pos = refOf(d.Object), path, d.Locate(path)
 		}
-		i.set.problems = append(i.set.problems, p)
+		problems = append(problems, p)
 	}
-	return i.set.problems
+	for _, d := range i.set.docs { // a refusal of one object begins with its name
+		if message, ok := strings.CutPrefix(e.Detail, refOf(d.Object).String()+" "); ok && len(problems) == 0 {
+			problems = append(problems, resource.Problem{Code: e.Code, Object: refOf(d.Object), Message: "it " + message, Pos: d.Locate("")})
+		}
+	}
+	if len(problems) == 0 {
+		return err
+	}
+	i.set.problems = problems
+	return problems
 }
 
 // document finds the document that a path such as documents[3].members[0] is

@@ -25,14 +25,14 @@ func holder(database string) (pid int, open bool, err error) {
 }
 
 func lockedBy(path string) (pid int, locked bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the administrator names the database
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}
 	if err != nil {
 		return 0, false, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // nothing was written
 	whole := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: io.SeekStart}
 	if err := syscall.FcntlFlock(f.Fd(), syscall.F_GETLK, &whole); err != nil {
 		return 0, false, err
