@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -36,7 +35,7 @@ const (
 // returns the moment of that, after the exchange has ended for the client.
 func leaves(t *testing.T, s *gwtest.Server, req *http.Request, when func()) time.Time {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	left := make(chan time.Time, 1)
 	go func() {
@@ -57,7 +56,7 @@ func leaves(t *testing.T, s *gwtest.Server, req *http.Request, when func()) time
 // leavesAfter is leaves for a client that has read n bytes of the answer.
 func leavesAfter(t *testing.T, s *gwtest.Server, req *http.Request, n int64) time.Time {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	resp, err := s.Client.Do(req.WithContext(ctx))
 	if err != nil {
@@ -223,7 +222,7 @@ func TestRQ_CANCEL_R110_between_attempts(t *testing.T) {
 		for _, stream := range both() {
 			a, b := gwtest.NewFake(t), gwtest.NewFake(t)
 			a.Rules(t, fakellm.Rule{Action: "status", Status: 500})
-			ctx, leave := context.WithCancel(context.Background())
+			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			moved := 0
 			log := slog.New(&onMessage{slog.DiscardHandler, "attempt failed, trying the next member", func() { moved++; leave() }})
@@ -268,7 +267,7 @@ func TestRQ_CANCEL_R44_at_random_points(t *testing.T) {
 		s := sets[i%len(sets)]
 		rnd := rand.New(rand.NewPCG(44, uint64(i)))
 		text := []string{"works", "moves on", "breaks", "fails"}[i/len(sets)%4]
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		if i%3 == 0 { // after some bytes
 			req := s.Request(t, "POST", s.d.path, s.d.body(s.d.model, text, i%5 != 0)).WithContext(ctx)
@@ -315,5 +314,5 @@ func TestRQ_CANCEL_R44_at_random_points(t *testing.T) {
 	if c := canceled.Load(); c < int64(n/3) || completed.Load() == 0 {
 		t.Errorf("%d left, %d were served: the test is vacuous", c, completed.Load())
 	}
-	t.Log(fmt.Sprintf("%d left, %d were served", canceled.Load(), completed.Load()))
+	t.Logf("%d left, %d were served", canceled.Load(), completed.Load())
 }

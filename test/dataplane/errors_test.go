@@ -410,7 +410,7 @@ func TestER_NOROUTE(t *testing.T) {
 			t.Run("ER-NOROUTE_"+c.name, func(t *testing.T) {
 				all := docs
 				if c.settings != "" {
-					all = append(all[:len(all):len(all)], c.settings)
+					all = append(slices.Clip(all), c.settings)
 				}
 				gw := serve(t, all...)
 				for _, stream := range both() {
@@ -432,17 +432,17 @@ const keyDocument = "kind: Key\nname: test\ntype: service\nsecret: " + gwtest.Ke
 
 // inProcess builds a gateway as the server does, with options that the server
 // has no settings for.
-func inProcess(t testing.TB, o gateway.Options, documents ...string) *gateway.Gateway {
-	t.Helper()
-	loaded, err := gwtest.Load(t, gwtest.Config{Documents: append(documents, keyDocument)})
+func inProcess(tb testing.TB, o gateway.Options, documents ...string) *gateway.Gateway {
+	tb.Helper()
+	loaded, err := gwtest.Load(tb, gwtest.Config{Documents: append(documents, keyDocument)})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	live, err := app.Compile(loaded, 1)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		for _, target := range live.Targets {
 			target.CloseIdle()
 		}

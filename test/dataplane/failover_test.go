@@ -251,9 +251,9 @@ func sseEvents(t *testing.T, body string) []sseEvent {
 		t.Errorf("the stream does not end with a whole event: …%q", body[max(0, len(body)-120):])
 	}
 	var out []sseEvent
-	for _, raw := range strings.Split(rest, "\n\n") {
+	for raw := range strings.SplitSeq(rest, "\n\n") {
 		var ev sseEvent
-		for _, line := range strings.Split(raw, "\n") {
+		for line := range strings.SplitSeq(raw, "\n") {
 			field, value, _ := strings.Cut(line, ":")
 			value = strings.TrimPrefix(value, " ")
 			switch field {

@@ -209,7 +209,7 @@ func TestOP_6_cut_off_behind_keep_alives(t *testing.T) {
 		f := gwtest.NewFake(t)
 		f.Rules(t, fakellm.Rule{Action: "hang"})
 		g := inProcess(t, gateway.Options{KeepAlive: 10 * time.Millisecond}, d.provider(f.URL, "first"), d.route("first"))
-		base, cut := context.WithCancelCause(context.Background())
+		base, cut := context.WithCancelCause(t.Context())
 		defer cut(nil)
 		s := httptest.NewUnstartedServer(g)
 		s.Config.BaseContext = func(net.Listener) context.Context { return base }

@@ -30,7 +30,7 @@ func TestRQ_STREAM_1_cut(t *testing.T) {
 		for _, how := range []string{fakellm.CutReset, fakellm.CutClose, fakellm.CutEnd} {
 			for n := 1; n <= 4; n++ {
 				t.Run(fmt.Sprintf("RQ-STREAM-2_R32_%s_after_%d_content_frames", how, n), func(t *testing.T) {
-					p.a.Rules(t, fakellm.Rule{Action: "cut", Cut: how, After: d.lead + n, Reply: says("alpha")})
+					p.a.Rules(t, fakellm.Rule{Action: "cut", Cut: how, After: d.lead + n, GapMS: 40, Reply: says("alpha")})
 					got, first, second := p.ask(t, true)
 					e := d.wantBroken(t, got)
 					if e.code() != "upstream_unreachable" || !strings.Contains(e.Message, `"first"`) {
@@ -610,7 +610,7 @@ func TestRQ_11_late_usage_and_end(t *testing.T) {
 	finish += strings.Index(whole[finish:], "\n\n") + 2
 	usage := "data: {\"object\":\"chat.completion.chunk\",\"choices\":[],\"usage\":{\"total_tokens\":9}}\n\n"
 	const late = 1500 * time.Millisecond
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	a := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
