@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -45,6 +46,20 @@ func (r *reopening) get(ctx context.Context) (*sqlstore.Store, error) {
 	return s, nil
 }
 
+// drop gives up a store that could not be read: its file may be replaced, and
+// an open one would not see that.
+func (r *reopening) drop(s *sqlstore.Store, err error) {
+	r.mu.Lock()
+	mine := r.store == s
+	if mine {
+		r.store, r.err, r.failed = nil, err, time.Now()
+	}
+	r.mu.Unlock()
+	if mine {
+		_ = s.Close() // what still runs on it fails, as it would have
+	}
+}
+
 func (r *reopening) close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +86,13 @@ var (
 )
 
 func (r *reopening) Load(ctx context.Context) (*store.State, error) {
-	return with(ctx, r, func(s *sqlstore.Store) (*store.State, error) { return s.Load(ctx) })
+	return with(ctx, r, func(s *sqlstore.Store) (*store.State, error) {
+		state, err := s.Load(ctx)
+		if errors.Is(err, store.ErrUnavailable) {
+			r.drop(s, err)
+		}
+		return state, err
+	})
 }
 
 func (r *reopening) Update(ctx context.Context, now time.Time, decide func(*store.State) (*store.Write, error)) (*store.State, error) {

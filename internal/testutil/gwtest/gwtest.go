@@ -174,7 +174,11 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 		text += fmt.Sprintf("storage: {url: %q, dataDir: %q}\n", "sqlite:"+filepath.Join(dir, "data", "interlock.db"), filepath.Join(dir, "data"))
 	}
 	if c.Admin {
-		text += fmt.Sprintf("auth: {adminTokens: [%q]}\n", AdminToken)
+		token := filepath.Join(dir, "admin-token")
+		if err := os.WriteFile(token, []byte(AdminToken), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		text += fmt.Sprintf("auth: {adminTokens: [%q]}\n", "file:"+token)
 	}
 	if len(c.Documents) > 0 {
 		if err := os.WriteFile(filepath.Join(dir, "resources.yaml"), []byte(strings.Join(c.Documents, "\n---\n")+"\n"), 0o600); err != nil {
