@@ -14,9 +14,14 @@ import (
 
 // outages are ways in which a database can be unusable, with their ends. Each
 // begins with the file of a server that was stopped.
-var outages = map[string]struct{ begin, end func(t *testing.T, path string) }{
+var outages = map[string]struct {
+	begin, end func(t *testing.T, path string)
+}{
 	"no database": {
-		func(t *testing.T, path string) { keep(t, path); write(t, path, strings.Repeat("this is no database\n", 1000)) },
+		func(t *testing.T, path string) {
+			keep(t, path)
+			write(t, path, strings.Repeat("this is no database\n", 1000))
+		},
 		bringBack,
 	},
 	"damaged inside": {
