@@ -118,7 +118,7 @@ func isEventStream(h http.Header) bool {
 // client that left, a limit that passed, or the network.
 func (d *dialing) broken(err error) attempt {
 	at := attempt{candidate: d.c}
-	var limit *errTimeout
+	var limit *timeoutError
 	switch why := context.Cause(d.ctx); {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
@@ -167,8 +167,10 @@ func (d *dialing) notAStream(resp *http.Response) attempt {
 	if isErr, ok := d.ex.format.IsError(body); isErr && ok {
 		return d.errorIn200(resp, body, false)
 	}
-	return attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode},
-		note: "the answer was not an event stream"}
+	return attempt{
+		candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode},
+		note: "the answer was not an event stream",
+	}
 }
 
 // errorIn200 makes the record of an error object that came with status 200,

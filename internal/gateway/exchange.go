@@ -124,8 +124,10 @@ func (ex *exchange) authenticate() bool {
 	}
 	if ap, perr := netip.ParseAddrPort(ex.r.RemoteAddr); perr == nil {
 		if wait := ex.g.guard.Fail(ap.Addr(), now); wait > 0 {
-			ex.refuse(refusal{status: 429, code: "rate_limit_exceeded", message: "too many requests with a wrong key came from this address; wait, then check the key",
-				retry: true, retryAfter: wait, policy: "auth", unrecorded: true})
+			ex.refuse(refusal{
+				status: 429, code: "rate_limit_exceeded", message: "too many requests with a wrong key came from this address; wait, then check the key",
+				retry: true, retryAfter: wait, policy: "auth", unrecorded: true,
+			})
 			return false
 		}
 	}
@@ -137,8 +139,10 @@ func (ex *exchange) refuseBody(err error) {
 	var enc *encodingError
 	switch {
 	case errors.Is(err, errTooLarge):
-		ex.refuse(refusal{status: 413, code: "request_too_large",
-			message: fmt.Sprintf("the request body is larger than %d bytes after decompression (server.maxBodyBytes)", ex.g.opt.MaxBodyBytes)})
+		ex.refuse(refusal{
+			status: 413, code: "request_too_large",
+			message: fmt.Sprintf("the request body is larger than %d bytes after decompression (server.maxBodyBytes)", ex.g.opt.MaxBodyBytes),
+		})
 	case errors.As(err, &enc):
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: enc.message})
 	default: // the client went away or sent less than it said

@@ -65,7 +65,7 @@ func streamHeaders(h http.Header) {
 // canceled ends a request whose client left, or that the shutdown cuts off.
 // It counts against nobody.
 func (ex *exchange) canceled(ctx context.Context, c *routing.Candidate) {
-	if errors.Is(cause(ctx), errShutdown{}) {
+	if errors.Is(cause(ctx), shutdownError{}) {
 		e := ex.gatewayError(503, "gateway_unavailable", "the gateway is shutting down; repeat the request")
 		_ = ex.settle(ending{outcome: audit.OutcomeError, status: 503, code: e.Code}) // logged; the client is told of the shutdown either way
 		ex.out.fail(func() {

@@ -108,15 +108,15 @@ type tunables struct {
 // InFlight is the number of requests that are being served.
 func (g *Gateway) InFlight() int64 { return g.inFlight.Load() }
 
-// errShutdown is the cause of a request context that ends because the process
+// shutdownError is the cause of a request context that ends because the process
 // does, as opposed to a client that left.
-type errShutdown struct{}
+type shutdownError struct{}
 
-func (errShutdown) Error() string { return "the gateway is shutting down" }
+func (shutdownError) Error() string { return "the gateway is shutting down" }
 
 // ErrShutdown cancels the base context of a server whose drain time is over:
 // the streams that still run end with an error event.
-func ErrShutdown() error { return errShutdown{} }
+func ErrShutdown() error { return shutdownError{} }
 
 // endpoint makes the handler of one endpoint.
 func (g *Gateway) endpoint(f *wire.Format, e *llm.Endpoint) http.HandlerFunc {

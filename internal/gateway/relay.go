@@ -94,8 +94,10 @@ func (r *relaying) pass() (done, served bool, at attempt) {
 	}
 	switch {
 	case !r.begun && len(out) > maxHeld:
-		return true, false, attempt{candidate: r.c, failure: failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode},
-			note: "the stream has no content after 1 MiB"}
+		return true, false, attempt{
+			candidate: r.c, failure: failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode},
+			note: "the stream has no content after 1 MiB",
+		}
 	case !r.begun || len(out) == 0:
 		return false, false, attempt{}
 	}
@@ -152,47 +154,58 @@ func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool,
 
 // ended: the stream is over, whole or not.
 func (r *relaying) ended(err error) (bool, attempt) {
-	if r.reader.Complete() {
-		if tail := r.events.Rest(); len(tail.Raw) > 0 && errors.Is(err, io.EOF) {
-			_ = r.ex.out.send(tail.Raw) // a client that left is nobody's error
+	eof := errors.Is(err, io.EOF)
+	if eof {
+		if over, served, at := r.tail(); over {
+			return served, at
 		}
+	}
+	if r.reader.Complete() {
 		return true, attempt{}
 	}
-	if errors.Is(err, io.EOF) { // a last event without its blank line may hold the marker
-		if tail := r.events.Rest(); len(tail.Raw) > 0 {
-			switch r.reader.Kind(&tail) {
-			case wire.Failed:
-				_, served, at := r.errorEvent(nil, &tail)
-				return served, at
-			case wire.Content:
-				if r.reader.Complete() {
-					if !r.begun {
-						r.begin()
-					}
-					if r.settle() {
-						_ = r.ex.out.send(append(r.holding, tail.Raw...)) // a client that left is nobody's error
-					}
-					return true, attempt{}
-				}
-			case wire.Preamble:
-			}
-		}
-	}
 	at := r.broken(err)
-	if errors.Is(err, io.EOF) && at.failure.Category != failure.Canceled {
+	canceled := at.failure.Category == failure.Canceled
+	if eof && !canceled {
 		at.failure = failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode}
 		at.note = "the stream ended before the answer was complete"
 	}
-	if !r.begun {
-		return false, at
-	}
-	if at.failure.Category == failure.Canceled {
+	if !r.begun || canceled {
 		return false, at
 	}
 	e := r.ex.attemptError(&at)
 	r.brokeOff(&at, e.Status)
 	r.ex.out.fail(func() {}, func() []byte { return r.ex.format.AppendStreamError(nil, e) })
 	return true, at
+}
+
+// tail looks at a last event without its blank line: it may hold the end
+// marker, or an error. over means that it settled the attempt.
+func (r *relaying) tail() (over, served bool, at attempt) {
+	last := r.events.Rest()
+	if len(last.Raw) == 0 {
+		return false, false, attempt{}
+	}
+	if r.reader.Complete() {
+		_ = r.ex.out.send(last.Raw) // a client that left is nobody's error
+		return true, true, attempt{}
+	}
+	switch r.reader.Kind(&last) {
+	case wire.Failed:
+		return r.errorEvent(nil, &last)
+	case wire.Content:
+		if !r.reader.Complete() {
+			return false, false, attempt{} // half an event; it is not sent
+		}
+		if !r.begun {
+			r.begin()
+		}
+		if r.settle() {
+			_ = r.ex.out.send(append(r.holding, last.Raw...)) // a client that left is nobody's error
+		}
+		return true, true, attempt{}
+	case wire.Preamble:
+	}
+	return false, false, attempt{}
 }
 
 // brokeOff records an answer that failed after its first content. That it

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"time"
-
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
@@ -109,6 +107,3 @@ func (ex *exchange) failUnrecorded() {
 		ex.writeError(e.Status, e)
 	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
 }
-
-// since is the time from the arrival of the request.
-func (ex *exchange) since() time.Duration { return ex.g.opt.Now().Sub(ex.began) }

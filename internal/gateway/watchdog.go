@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// errTimeout is the cause of a context that a watchdog cancelled.
-type errTimeout struct{ what string }
+// timeoutError is the cause of a context that a watchdog cancelled.
+type timeoutError struct{ what string }
 
-func (e *errTimeout) Error() string { return e.what }
+func (e *timeoutError) Error() string { return e.what }
 
 // watchdog bounds the waits of one attempt: for the answer's head, for the
 // first content, and for each further byte. It cancels the attempt's context
-// with an *errTimeout. One timer serves them all: moving a limit further away
+// with an *timeoutError. One timer serves them all: moving a limit further away
 // only notes it, and the timer looks again when it fires.
 type watchdog struct {
 	cancel context.CancelCauseFunc
@@ -75,7 +75,7 @@ func (w *watchdog) fire() {
 		w.timer.Reset(left)
 		return
 	}
-	w.cancel(&errTimeout{*w.what})
+	w.cancel(&timeoutError{*w.what})
 }
 
 // stop ends the watch.

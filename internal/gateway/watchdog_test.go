@@ -14,8 +14,7 @@ func watched(total time.Duration) (context.Context, *watchdog) {
 }
 
 func fired(ctx context.Context) string {
-	var e *errTimeout
-	if errors.As(context.Cause(ctx), &e) {
+	if e, ok := errors.AsType[*timeoutError](context.Cause(ctx)); ok {
 		return e.what
 	}
 	return ""

@@ -15,7 +15,7 @@ import (
 // sealedPrefix marks a sealed text. The version is for a change of algorithm.
 const sealedPrefix = "sealed:v1:"
 
-// ErrUnsealed: a sealed text cannot be opened with the keys at hand, or was
+// ErrUnsealed says that a sealed text cannot be opened with the keys at hand, or was
 // sealed for another place.
 var ErrUnsealed = errors.New("the secret cannot be decrypted")
 
@@ -65,7 +65,7 @@ func NewBox(masters ...[]byte) (*Box, error) {
 // another place it cannot be opened.
 func (b *Box) Seal(value String, place string) string {
 	id := b.ids[0]
-	return sealedPrefix + id + ":" + base64.RawStdEncoding.EncodeToString(b.gcm[id].Seal(nil, nil, []byte(value.Reveal()), []byte(place)))
+	return sealedPrefix + id + ":" + base64.RawStdEncoding.EncodeToString(b.gcm[id].Seal(nil, nil, []byte(value.Reveal()), []byte(place))) //nolint:gosec // the cipher adds its own random nonce
 }
 
 // Open decrypts what Seal made for the same place.

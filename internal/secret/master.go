@@ -72,8 +72,8 @@ func generatedMaster(path string) ([][]byte, error) {
 		return nil, fmt.Errorf("make the data directory: %w", err)
 	}
 	key := make([]byte, 32)
-	_, _ = rand.Read(key) // never fails
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	_, _ = rand.Read(key)                                                 // never fails
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the data directory is the administrator's choice
 	if err != nil {
 		return nil, fmt.Errorf("make the master key: %w", err)
 	}

@@ -2,7 +2,6 @@ package secret_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 
 func masters(t *testing.T, dir string, env map[string]string) ([][]byte, error) {
 	t.Helper()
-	return secret.MasterKeys(context.Background(), dir, func(n string) (string, bool) { v, ok := env[n]; return v, ok })
+	return secret.MasterKeys(t.Context(), dir, func(n string) (string, bool) { v, ok := env[n]; return v, ok })
 }
 
 func TestMasterKeys_OP_9_makes_one_and_finds_it_again(t *testing.T) {

@@ -40,8 +40,7 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	}
 	t, err := upstream.New(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key, ReadFile: c.ReadFile})
 	if err != nil {
-		var field *upstream.FieldError
-		if errors.As(err, &field) {
+		if field, ok := errors.AsType[*upstream.FieldError](err); ok {
 			c.problem(doc, "invalid", field.Field, "%s", field.Message)
 		} else {
 			c.problem(doc, "invalid", "", "%v", err)

@@ -10,7 +10,7 @@ import (
 func (c *compiler) compileRoutes() {
 	docs := map[routing.RouteID]resource.Document{}
 	each(c, func(doc resource.Document, r *resource.Route) {
-		rr := c.route(doc, r)
+		rr := c.route(r)
 		if rr == nil || !r.IsEnabled() {
 			return
 		}
@@ -32,7 +32,7 @@ func (c *compiler) compileRoutes() {
 }
 
 // route compiles one route; nil when a problem keeps it from being one.
-func (c *compiler) route(doc resource.Document, r *resource.Route) *routing.Route {
+func (c *compiler) route(r *resource.Route) *routing.Route {
 	out := &routing.Route{ID: routing.RouteID(r.Name)}
 	ok := true
 	for _, text := range r.ModelPatterns {
