@@ -56,8 +56,8 @@ type server struct {
 	mux   *http.ServeMux
 	cross *http.CrossOriginProtection
 	docs  fieldDocs
-	// spec is the OpenAPI document.
-	specJSON, specYAML []byte
+	// specYAML is the OpenAPI document; it is written when somebody asks.
+	specYAML func() ([]byte, error)
 }
 
 // New makes the handler of everything under /api/.
@@ -79,7 +79,7 @@ func OpenAPI() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.specYAML, nil
+	return s.specYAML()
 }
 
 func build(o Options) (*server, error) {
@@ -101,7 +101,8 @@ func build(o Options) (*server, error) {
 	if err := s.dropUnused(); err != nil {
 		return nil, err
 	}
-	return s, s.publishSpec()
+	s.publishSpec()
+	return s, nil
 }
 
 // registerAll declares every operation.
@@ -115,24 +116,24 @@ func (s *server) registerAll() {
 	s.registerMe()
 }
 
-// publishSpec renders the document and serves it to everybody.
-func (s *server) publishSpec() error {
-	var err error
-	if s.specJSON, err = json.Marshal(s.api.OpenAPI()); err != nil {
-		return fmt.Errorf("admin: write the OpenAPI document: %w", err)
-	}
-	if s.specYAML, err = s.api.OpenAPI().YAML(); err != nil {
-		return fmt.Errorf("admin: write the OpenAPI document: %w", err)
-	}
-	serve := func(contentType string, body []byte) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
+// publishSpec serves the document to everybody.
+func (s *server) publishSpec() {
+	s.specYAML = sync.OnceValues(s.api.OpenAPI().YAML)
+	serve := func(contentType string, spec func() ([]byte, error)) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			b, err := spec()
+			if err != nil {
+				s.internal(r.Context(), err).write(w)
+				return
+			}
 			w.Header().Set("Content-Type", contentType)
-			_, _ = w.Write(body) // nobody is left to tell
+			_, _ = w.Write(b) // nobody is left to tell
 		}
 	}
-	s.mux.HandleFunc("GET "+Prefix+"/openapi.json", serve("application/openapi+json", s.specJSON))
 	s.mux.HandleFunc("GET "+Prefix+"/openapi.yaml", serve("application/openapi+yaml", s.specYAML))
-	return nil
+	s.mux.HandleFunc("GET "+Prefix+"/openapi.json", serve("application/openapi+json", sync.OnceValues(func() ([]byte, error) {
+		return json.Marshal(s.api.OpenAPI())
+	})))
 }
 
 // humaOnce guards the settings that huma keeps in package variables.

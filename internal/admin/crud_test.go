@@ -259,9 +259,8 @@ func TestRS_PROV_4_deleting_what_is_used_names_the_users(t *testing.T) {
 	e.admin("DELETE", "/providers/used", nil).want(204)
 }
 
-// RS-PROV-3, RT-PAT-2: providers and routes share one name space, both ways;
-// the names of the family routes are reserved.
-func TestRS_PROV_3_RT_PAT_2_taken_names(t *testing.T) {
+// RS-PROV-3: providers and routes share one name space, both ways.
+func TestRS_PROV_3_taken_names(t *testing.T) {
 	e := newEnv(t)
 	e.provider("main")
 	route := routeBody("main", "gpt-*")
@@ -274,10 +273,21 @@ func TestRS_PROV_3_RT_PAT_2_taken_names(t *testing.T) {
 	if !slices.Contains(p.Refs, resource.Ref{Kind: "Route", Name: "chat"}) {
 		t.Errorf("%+v", p)
 	}
+}
+
+// RT-PAT-2: the names of the family routes are reserved, and a taken name is
+// refused both ways.
+func TestRT_PAT_2_reserved_names(t *testing.T) {
+	e := newEnv(t)
+	e.provider("main")
 	for _, name := range []string{"anthropic-family", "openai-family"} {
 		e.admin("PUT", "/providers/"+name, providerBody("https://x.example.com")).code(409, "name_taken")
 		e.admin("PUT", "/routes/"+name, routeBody("main", "o3")).code(409, "name_taken")
+		e.admin("POST", "/routes?dryRun=true", merge(routeBody("main", "o3"), "name", name)).code(409, "name_taken")
 	}
+	e.admin("POST", "/routes", merge(routeBody("main", "o3"), "name", "main")).code(409, "name_taken")
+	e.admin("POST", "/routes", merge(routeBody("main", "o3"), "name", "chat")).want(201)
+	e.admin("POST", "/providers", merge(providerBody("https://x.example.com"), "name", "chat")).code(409, "name_taken")
 }
 
 // RT-PAT-3, RT-PAT-1: what is wrong with a route is 400 at its path.

@@ -33,6 +33,10 @@ func (s *server) exportEvents(ctx context.Context, q *search, format string) (*e
 			hc.SetStatus(http.StatusOK)
 			begun = true
 		})
+		if hc.Method() == http.MethodHead {
+			begin()
+			return
+		}
 		out := rowWriter(format, w)
 		left := q.in.limitOrAll()
 		_, err := q.rows(ctx, 0, func(r *audit.Row) (bool, error) {

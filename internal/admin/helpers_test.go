@@ -88,6 +88,9 @@ type syncBuffer struct {
 func (s *syncBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.b.Len() > 8<<20 { // of a fuzzing process
+		s.b.Reset()
+	}
 	return s.b.Write(p)
 }
 

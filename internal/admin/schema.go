@@ -1,12 +1,13 @@
 package admin
 
 import (
-	"bytes"
 	_ "embed" // of the comments of fields
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -160,23 +161,37 @@ func (s *server) describe() {
 	}
 }
 
+// schemaRef finds references in the JSON of a part of the document.
+var schemaRef = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
+
 // dropUnused removes schemas that nothing refers to: huma describes the Go
 // types of answers that the document describes otherwise.
 func (s *server) dropUnused() error {
-	schemas := s.registry().Map()
-	for dropped := true; dropped; {
-		doc, err := json.Marshal(s.api.OpenAPI())
+	doc := s.api.OpenAPI()
+	schemas := doc.Components.Schemas.Map()
+	used := map[string]bool{}
+	var visit func(part any) error
+	visit = func(part any) error {
+		b, err := json.Marshal(part)
 		if err != nil {
 			return fmt.Errorf("admin: write the OpenAPI document: %w", err)
 		}
-		dropped = false
-		for name := range schemas {
-			if !bytes.Contains(doc, []byte(`"`+schemaPrefix+name+`"`)) {
-				delete(schemas, name)
-				dropped = true
+		for _, m := range schemaRef.FindAllSubmatch(b, -1) {
+			name := string(m[1])
+			if used[name] {
+				continue
+			}
+			used[name] = true
+			if err := visit(schemas[name]); err != nil {
+				return err
 			}
 		}
+		return nil
 	}
+	if err := errors.Join(visit(doc.Paths), visit(doc.Components.Responses)); err != nil {
+		return err
+	}
+	maps.DeleteFunc(schemas, func(name string, _ *huma.Schema) bool { return !used[name] })
 	return nil
 }
 
