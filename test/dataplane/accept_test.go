@@ -205,7 +205,7 @@ func await[T any](t *testing.T, c <-chan T, what string) T {
 // not send.
 func rawConn(t *testing.T, s *gwtest.Server) net.Conn {
 	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(s.URL, "http://"))
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -478,7 +478,7 @@ func TestER_LOAD_too_many_in_flight(t *testing.T) {
 			gwtest.Route("claude", `"claude-*"`, "a"), gwtest.Route("gpt", `"gpt-*"`, "b"),
 		},
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // one too many would wait for ever
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // one too many would wait for ever
 	defer cancel()
 	send := func(e *llm.Endpoint) gwtest.Answer {
 		return gw.Send(t, gw.Request(t, "POST", e.Paths[0], endpointBody(t, e, endpointModel(t, e.Format))).WithContext(ctx))

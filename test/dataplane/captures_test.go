@@ -3,6 +3,7 @@ package dataplane
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -322,9 +323,7 @@ func oddBodies() map[llm.Format]map[string]string {
 	}
 	out := map[llm.Format]map[string]string{llm.AnthropicMessages: claude, llm.OpenAIChat: gpt}
 	for _, m := range out {
-		for k, v := range common {
-			m[k] = v
-		}
+		maps.Copy(m, common)
 	}
 	return out
 }

@@ -2,7 +2,6 @@ package dataplane
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -511,7 +510,7 @@ func TestRQ_2_body_of_an_unknown_caller_is_not_read(t *testing.T) {
 func fromAddress(t *testing.T, addr string) *http.Client {
 	t.Helper()
 	d := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(addr)}, Timeout: 5 * time.Second}
-	if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", addr+":0"); err != nil {
+	if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr+":0"); err != nil {
 		t.Skipf("this machine has no %s: %v", addr, err)
 	} else {
 		_ = l.Close()

@@ -149,8 +149,10 @@ func TestRQ_EP_model_list_shapes(t *testing.T) {
 		{"openai_x-api-key", []string{"Authorization:", "X-Api-Key: " + gwtest.Key}, "data object", "created id object owned_by", object{"object": "model"}},
 		{"anthropic_bearer", []string{asAnthropic}, "data first_id has_more last_id", "created_at display_name id type", object{"type": "model"}},
 		{
-			"anthropic_x-api-key_new_version", []string{"Authorization:", "X-Api-Key: " + gwtest.Key, "Anthropic-Version: 2026-10-21"},
-			"data first_id has_more last_id", "created_at display_name id type", object{"type": "model"},
+			"anthropic_x-api-key_new_version",
+			[]string{"Authorization:", "X-Api-Key: " + gwtest.Key, "Anthropic-Version: 2026-10-21"},
+			"data first_id has_more last_id", "created_at display_name id type",
+			object{"type": "model"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -147,7 +147,7 @@ func TestSDK_anthropic_R84(t *testing.T) {
 	}
 	t.Run("count_tokens", func(t *testing.T) {
 		c := newClaude(gw.Server)
-		n, err := c.Messages.CountTokens(context.Background(), anthropic.MessageCountTokensParams{Model: "claude-test", Messages: claudeParams().Messages})
+		n, err := c.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{Model: "claude-test", Messages: claudeParams().Messages})
 		if err != nil || n.InputTokens < 1 {
 			t.Errorf("%+v %v", n, err)
 		}
@@ -304,7 +304,7 @@ func TestSDK_model_lists(t *testing.T) {
 	t.Run("anthropic", func(t *testing.T) {
 		c := newClaude(gw)
 		var ids []string
-		pages := c.Models.ListAutoPaging(context.Background(), anthropic.ModelListParams{Limit: anthropic.Int(2)})
+		pages := c.Models.ListAutoPaging(t.Context(), anthropic.ModelListParams{Limit: anthropic.Int(2)})
 		for pages.Next() {
 			ids = append(ids, pages.Current().ID)
 		}
@@ -312,7 +312,7 @@ func TestSDK_model_lists(t *testing.T) {
 			t.Errorf("%v %v", ids, err)
 		}
 		for _, id := range want {
-			if m, err := c.Models.Get(context.Background(), id, anthropic.ModelGetParams{}); err != nil || m.ID != id || m.DisplayName == "" || m.CreatedAt.IsZero() {
+			if m, err := c.Models.Get(t.Context(), id, anthropic.ModelGetParams{}); err != nil || m.ID != id || m.DisplayName == "" || m.CreatedAt.IsZero() {
 				t.Errorf("%s: %+v %v", id, m, err)
 			}
 		}
@@ -320,7 +320,7 @@ func TestSDK_model_lists(t *testing.T) {
 	t.Run("openai", func(t *testing.T) {
 		c := newGPT(gw)
 		var ids []string
-		pages := c.Models.ListAutoPaging(context.Background())
+		pages := c.Models.ListAutoPaging(t.Context())
 		for pages.Next() {
 			ids = append(ids, pages.Current().ID)
 		}
@@ -328,7 +328,7 @@ func TestSDK_model_lists(t *testing.T) {
 			t.Errorf("%v %v", ids, err)
 		}
 		for _, id := range want {
-			if m, err := c.Models.Get(context.Background(), id); err != nil || m.ID != id || m.Object != "model" || m.Created == 0 {
+			if m, err := c.Models.Get(t.Context(), id); err != nil || m.ID != id || m.Object != "model" || m.Created == 0 {
 				t.Errorf("%s: %+v %v", id, m, err)
 			}
 		}
@@ -391,7 +391,7 @@ func TestSDK_typed_errors(t *testing.T) {
 				client := newClaude(gw.Server, aoption.WithHTTPClient(count.client(gw.Server)), aoption.WithMaxRetries(2), aoption.WithAPIKey(key))
 				p := claudeParams(anthropic.NewTextBlock(text))
 				if c.model != "" {
-					p.Model = anthropic.Model(c.model)
+					p.Model = c.model
 				}
 				_, err := ask(&client, p)
 				var e *anthropic.Error
@@ -434,18 +434,18 @@ func TestSDK_errors_of_other_calls(t *testing.T) {
 	gw := startDuo(t, "")
 	claude, gpt := newClaude(gw.Server), newGPT(gw.Server)
 	var ae *anthropic.Error
-	if _, err := claude.Models.Get(context.Background(), "nothing", anthropic.ModelGetParams{}); !errors.As(err, &ae) || ae.StatusCode != 404 || ae.Type() != "not_found_error" {
+	if _, err := claude.Models.Get(t.Context(), "nothing", anthropic.ModelGetParams{}); !errors.As(err, &ae) || ae.StatusCode != 404 || ae.Type() != "not_found_error" {
 		t.Errorf("%v", err)
 	}
-	if _, err := claude.Messages.CountTokens(context.Background(), anthropic.MessageCountTokensParams{Model: "nothing", Messages: claudeParams().Messages}); !errors.As(err, &ae) ||
+	if _, err := claude.Messages.CountTokens(t.Context(), anthropic.MessageCountTokensParams{Model: "nothing", Messages: claudeParams().Messages}); !errors.As(err, &ae) ||
 		ae.StatusCode != 503 || !strings.Contains(ae.Message, "NO_ROUTE") {
 		t.Errorf("%v", err)
 	}
 	var oe *openai.Error
-	if _, err := gpt.Models.Get(context.Background(), "nothing"); !errors.As(err, &oe) || oe.StatusCode != 404 || oe.Code != "model_not_found" {
+	if _, err := gpt.Models.Get(t.Context(), "nothing"); !errors.As(err, &oe) || oe.StatusCode != 404 || oe.Code != "model_not_found" {
 		t.Errorf("%v", err)
 	}
-	if _, err := gpt.Embeddings.New(context.Background(), openai.EmbeddingNewParams{
+	if _, err := gpt.Embeddings.New(t.Context(), openai.EmbeddingNewParams{
 		Model: "gpt-test", Input: openai.EmbeddingNewParamsInputUnion{OfString: openai.String("x")},
 	}); !errors.As(err, &oe) || oe.StatusCode != 404 || !strings.Contains(oe.Message, "not part of this version yet") {
 		t.Errorf("%v", err)
