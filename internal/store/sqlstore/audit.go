@@ -140,7 +140,7 @@ func (s *Store) writeRecords(ctx context.Context, tx *sqlx.Tx, records []store.R
 	// The transaction ends with ctx; each statement is short. Without a
 	// context to watch it takes no goroutine.
 	quick := context.WithoutCancel(ctx)
-	insert := tx.StmtContext(quick, s.audit.record)
+	insert := tx.StmtContext(quick, s.audit.record) //nolint:sqlclosecheck // closed with the transaction
 	terms := make(map[term]span, 64)
 	times := make(map[int64]span, 2)
 	for i := range records {
@@ -163,13 +163,13 @@ func (s *Store) writeRecords(ctx context.Context, tx *sqlx.Tx, records []store.R
 }
 
 func (s *Store) writeBlocks(ctx context.Context, tx *sqlx.Tx, times map[int64]span, terms map[term]span) error {
-	insert := tx.StmtContext(ctx, s.audit.block)
+	insert := tx.StmtContext(ctx, s.audit.block) //nolint:sqlclosecheck // closed with the transaction
 	for block, at := range times {
 		if _, err := insert.ExecContext(ctx, block, at.from, at.to); err != nil {
 			return fmt.Errorf("write a block of records: %w", err)
 		}
 	}
-	insert = tx.StmtContext(ctx, s.audit.term)
+	insert = tx.StmtContext(ctx, s.audit.term) //nolint:sqlclosecheck // closed with the transaction
 	for t, seqs := range terms {
 		if _, err := insert.ExecContext(ctx, t.name, t.value, t.block, seqs.from, seqs.to); err != nil {
 			return fmt.Errorf("write a term of records: %w", err)

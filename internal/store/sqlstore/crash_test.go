@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -47,7 +48,7 @@ func TestChild(t *testing.T) {
 		if err != nil && !errors.Is(err, store.ErrImported) {
 			t.Fatal(err)
 		}
-		fmt.Println("done", state.Revision) //nolint:forbidigo // the parent reads it
+		fmt.Println("done", state.Revision)
 	}
 }
 
@@ -162,8 +163,7 @@ func replay(t *testing.T, s *sqlstore.Store) {
 		t.Fatal(err)
 	}
 	specs := map[store.DocumentRef]json.RawMessage{}
-	for i := len(revisions) - 1; i >= 0; i-- {
-		r := revisions[i]
+	for i, r := range slices.Backward(revisions) {
 		if r.Number != int64(len(revisions)-i) {
 			t.Fatalf("revision %d is at place %d", r.Number, len(revisions)-i)
 		}

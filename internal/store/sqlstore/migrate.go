@@ -10,7 +10,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// ErrNewerSchema: a newer version of the program has written this database.
+// ErrNewerSchema says that a newer version of the program has written the
+// database.
 var ErrNewerSchema = errors.New("the database is newer than this program")
 
 // migrateAttempts bounds how often a migration is tried that another process

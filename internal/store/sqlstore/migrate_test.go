@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,4 +151,52 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 	if !errors.Is(err, sqlstore.ErrNewerSchema) || !strings.Contains(err.Error(), "version 99") {
 		t.Fatalf("got %v", err)
 	}
+}
+
+// TestOP_7_OpensAtOnce: whoever comes second while a new file is made waits.
+func TestOP_7_OpensAtOnce(t *testing.T) {
+	for range 3 {
+		o := sqlstore.Options{URL: "sqlite:" + filepath.Join(t.TempDir(), "x.db")}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				s, err := sqlstore.Open(t.Context(), o)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer s.Close()
+				if _, err := s.Update(t.Context(), time.Now(), nextRevision); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if n, err := open(t, o).Current(t.Context()); n != 8 || err != nil {
+			t.Errorf("revision %d: %v", n, err)
+		}
+	}
+}
+
+// TestSchemaTiesDocumentsToRevisions: not even a statement by hand makes half a
+// revision.
+func TestSchemaTiesDocumentsToRevisions(t *testing.T) {
+	s := open(t, sqlstore.Options{URL: "sqlite:" + filepath.Join(t.TempDir(), "x.db")})
+	for range 2 {
+		if _, err := s.Update(t.Context(), time.Now(), nextRevision); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, statement := range []string{
+		"DELETE FROM revisions WHERE number = 1",
+		"UPDATE documents SET from_rev = 99",
+		"UPDATE documents SET to_rev = from_rev",
+		"UPDATE documents SET to_rev = NULL",
+		"UPDATE documents SET id = 'same'",
+	} {
+		if err := s.Exec(t.Context(), statement); err == nil {
+			t.Errorf("%s was done", statement)
+		}
+	}
+	replay(t, s)
 }

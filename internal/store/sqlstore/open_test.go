@@ -11,15 +11,15 @@ import (
 	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
 )
 
-func open(t testing.TB, o sqlstore.Options) *sqlstore.Store {
-	t.Helper()
-	s, err := sqlstore.Open(t.Context(), o)
+func open(tb testing.TB, o sqlstore.Options) *sqlstore.Store {
+	tb.Helper()
+	s, err := sqlstore.Open(tb.Context(), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return s

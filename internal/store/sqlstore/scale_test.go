@@ -126,7 +126,7 @@ func someRecord(r *rand.Rand, i int) store.Record {
 	return rec
 }
 
-func fill(t testing.TB, s *sqlstore.Store, rows int) {
+func fill(t *testing.T, s *sqlstore.Store, rows int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	const batch = 4000
@@ -141,7 +141,7 @@ func fill(t testing.TB, s *sqlstore.Store, rows int) {
 	}
 }
 
-func size(t testing.TB, dir string) (total int64) {
+func size(t *testing.T, dir string) (total int64) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
 	if err != nil {

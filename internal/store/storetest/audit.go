@@ -70,8 +70,8 @@ func (f *fixture) imported(spool string) store.Position {
 // fill imports n records in small batches from a spool that has only them.
 func (f *fixture) fill(n int) {
 	f.Helper()
-	for i, batch := 0, 0; i < n; i += batch {
-		batch = min(70, n-i)
+	for i := 0; i < n; i += 70 {
+		batch := min(70, n-i)
 		f.must(f.store.Import(f.Context(), "spool", records(i, batch), store.Position{Segment: 1, Offset: int64(i + batch)}))
 	}
 }
@@ -212,8 +212,19 @@ func filters(f *fixture) {
 func filtersExactly(f *fixture) {
 	f.fill(40)
 	for _, filter := range []store.RecordFilter{
-		{RequestID: "REQ-000012"}, {RequestID: "req-0000"}, {Key: "Key-1"}, {Key: "key-%"}, {Key: "key"}, {Provider: "provider-_"}, {Provider: "Provider-1"},
-		{Model: "model-1 "}, {Outcome: "Error"}, {Kind: "none"}, {Code: "' OR 1=1 --"}, {Before: 1}, {Team: "team-1", Model: "model-9"},
+		{RequestID: "REQ-000012"},
+		{RequestID: "req-0000"},
+		{Key: "Key-1"},
+		{Key: "key-%"},
+		{Key: "key"},
+		{Provider: "provider-_"},
+		{Provider: "Provider-1"},
+		{Model: "model-1 "},
+		{Outcome: "Error"},
+		{Kind: "none"},
+		{Code: "' OR 1=1 --"},
+		{Before: 1},
+		{Team: "team-1", Model: "model-9"},
 	} {
 		f.same(fmt.Sprintf("%+v", filter), len(f.records(filter, 10)), 0)
 	}

@@ -180,21 +180,23 @@ func updatesAndImports(f *fixture) {
 }
 
 func givesUp(f *fixture) {
-	ctx, cancel := context.WithCancel(f.Context())
-	_, err := f.store.Update(ctx, at(1), func(*store.State) (*store.Write, error) {
-		cancel()
-		<-time.After(20 * time.Millisecond) // the transaction ends meanwhile
-		return &store.Write{Put: []store.Document{doc("Route", "a", `{}`)}}, nil
-	})
-	if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {
-		f.Fatalf("got %v", err)
+	for _, w := range []*store.Write{nil, {Put: []store.Document{doc("Route", "a", `{}`)}}} {
+		ctx, cancel := context.WithCancel(f.Context())
+		_, err := f.store.Update(ctx, at(1), func(*store.State) (*store.Write, error) {
+			cancel()
+			<-time.After(20 * time.Millisecond) // the transaction ends meanwhile
+			return w, nil
+		})
+		if !errors.Is(err, context.Canceled) || errors.Is(err, store.ErrUnavailable) {
+			f.Fatalf("got %v", err)
+		}
 	}
 	f.same("the state", f.load(), &store.State{})
 
 	// While one update decides another one waits, no longer than it wants.
 	waits, cancel := context.WithTimeout(f.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = f.store.Update(f.Context(), at(2), func(s *store.State) (*store.Write, error) {
+	_, err := f.store.Update(f.Context(), at(2), func(s *store.State) (*store.Write, error) {
 		_, err := f.store.Update(waits, at(3), addOne)
 		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, store.ErrUnavailable) {
 			f.Errorf("got %v", err)
