@@ -45,7 +45,7 @@ func (s *server) registerDocuments() {
 			OperationID: "exportDocuments", Method: http.MethodGet, Path: "/export", Tags: tags, Summary: "Export all objects as documents",
 			Description: "In a fixed order and form. Secrets that are references stay; stored ones are left out.",
 		},
-		role: RoleViewer,
+		role: RoleViewer, accepts: true,
 		answers: map[int]map[string]*huma.MediaType{http.StatusOK: {
 			"application/yaml": {Schema: &huma.Schema{Type: huma.TypeString}},
 			"application/json": {Schema: ref("Documents")},
@@ -167,6 +167,13 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, places map[resource
 		target := resource.Ref{Kind: kind.Name, Name: obj.Head().Name}
 		if first, twice := places[target]; twice {
 			report(at, target, resource.Problems{{Code: "invalid", Object: target, Path: "name", Message: fmt.Sprintf("%s is there already, as %s", target, first)}})
+			continue
+		}
+		if key, ok := obj.(*resource.Key); ok && resource.IsLiteralSecret(key.Secret) { // only its hash may be stored
+			report(at, target, resource.Problems{{
+				Code: "invalid", Object: target, Path: "secret",
+				Message: "in a document the secret of a key is a reference: env:NAME or file:PATH; without one the key is created and can be rotated for a secret",
+			}})
 			continue
 		}
 		places[target] = at

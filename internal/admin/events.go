@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"time"
@@ -67,7 +68,7 @@ func (s *server) registerAudit() {
 			OperationID: "listAuditEvents", Method: http.MethodGet, Path: "/audit-events", Tags: tags, Summary: "Search the audit, or export it",
 			Description: "Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.",
 		},
-		role: RoleViewer,
+		role: RoleViewer, accepts: true,
 		answers: map[int]map[string]*huma.MediaType{http.StatusOK: {
 			"application/json":     {Schema: listSchema(schemaOf[audit.Row](s))},
 			"text/csv":             {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -90,7 +91,7 @@ func (s *server) listEvents(ctx context.Context, in *eventsIn) (*eventsOut, erro
 	if err := s.sync(ctx); err != nil {
 		return nil, err
 	}
-	search := &search{store: s.opt.Records, in: in, at: at}
+	search := &search{store: s.opt.Records, log: s.log, in: in, at: at}
 	if format := in.format(); format != "json" {
 		return s.exportEvents(ctx, search, format)
 	}
@@ -140,6 +141,7 @@ func (s *server) sync(ctx context.Context) error {
 // search walks through rows, newest first.
 type search struct {
 	store store.Audit
+	log   *slog.Logger
 	in    *eventsIn
 	// at is the last row that was looked at.
 	at eventCursor
@@ -186,7 +188,7 @@ func (q *search) rows(ctx context.Context, budget int, see func(*audit.Row) (boo
 			return false, err
 		}
 		for i := range records {
-			if more, err := q.record(&records[i], see); err != nil || !more {
+			if more, err := q.record(ctx, &records[i], see); err != nil || !more {
 				return true, err
 			}
 		}
@@ -200,10 +202,10 @@ func (q *search) rows(ctx context.Context, budget int, see func(*audit.Row) (boo
 }
 
 // record looks at the rows of a record that come after the cursor.
-func (q *search) record(rec *store.Record, see func(*audit.Row) (bool, error)) (more bool, err error) {
+func (q *search) record(ctx context.Context, rec *store.Record, see func(*audit.Row) (bool, error)) (more bool, err error) {
 	rows, err := audit.Rows(*rec)
-	if err != nil {
-		return false, err
+	if err != nil { // one damaged record must not hide all others
+		q.log.ErrorContext(ctx, "an audit record can't be read and is left out", "seq", rec.Seq, "error", err)
 	}
 	from := 0
 	if q.at.Seq == rec.Seq {

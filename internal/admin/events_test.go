@@ -19,6 +19,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/store"
 )
 
 var start = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
@@ -308,6 +309,25 @@ func TestAP_audit_export(t *testing.T) {
 	}
 	if b := string(e.get("/audit-events?format=csv&key=none").body); strings.Count(b, "\n") != 1 || !strings.HasPrefix(b, "id,time,") {
 		t.Errorf("%q", b)
+	}
+}
+
+// One damaged record hides no others.
+func TestRS_AUDIT_a_damaged_record_is_left_out(t *testing.T) {
+	e := newEnv(t)
+	bad := store.Record{Time: start, Kind: audit.KindRequest, RequestID: "bad", Data: json.RawMessage(`{"kind":"request","status":"x"}`)}
+	if err := e.store.Import(t.Context(), "elsewhere", []store.Record{bad}, store.Position{Segment: 1, Offset: 1}); err != nil {
+		t.Fatal(err)
+	}
+	e.record(1, nil)
+	if rows := e.rows("", 2); len(rows) != 3 {
+		t.Errorf("%d rows", len(rows))
+	}
+	if n := strings.Count(string(e.get("/audit-events?format=ndjson").body), "\n"); n != 3 {
+		t.Errorf("%d lines", n)
+	}
+	if !strings.Contains(e.logged.String(), "can't be read") {
+		t.Error("nobody is told")
 	}
 }
 

@@ -33,12 +33,18 @@ type operation struct {
 	// body describes the request's body; nil is none. It is read raw.
 	body         *huma.Schema
 	optionalBody bool
+	// accepts: Accept chooses the form of the answer; elsewhere it is JSON.
+	accepts bool
 	// answers are the statuses of success; a nil content is no body.
 	answers map[int]map[string]*huma.MediaType
 	errors  []int
 }
 
-const roleKey = "role"
+// Keys of an operation's metadata.
+const (
+	roleKey    = "role"
+	acceptsKey = "accepts"
+)
 
 // jsonBody describes a JSON answer.
 func jsonBody(s *huma.Schema) map[string]*huma.MediaType {
@@ -47,7 +53,7 @@ func jsonBody(s *huma.Schema) map[string]*huma.MediaType {
 
 // register declares one operation.
 func register[I, O any](s *server, op operation, handle func(context.Context, *I) (*O, error)) {
-	op.Metadata = map[string]any{roleKey: op.role}
+	op.Metadata = map[string]any{roleKey: op.role, acceptsKey: op.accepts}
 	op.Extensions = map[string]any{"x-role": string(op.role)}
 	op.Responses = map[string]*huma.Response{}
 	op.SkipValidateBody = true // it is read strictly where it is used
@@ -131,6 +137,9 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	if p := wellFormed(r, ctx.Operation()); p != nil {
 		p.write(w)
 		return
+	}
+	if accepts, _ := ctx.Operation().Metadata[acceptsKey].(bool); !accepts {
+		r.Header.Del("Accept") // huma would answer with any name of the form as Content-Type
 	}
 	next(huma.WithContext(ctx, withPrincipal(r.Context(), who)))
 }

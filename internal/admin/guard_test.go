@@ -197,6 +197,18 @@ func TestAP_unknown_paths_and_methods(t *testing.T) {
 	}
 }
 
+// AP: whatever Accept says, what is JSON says that it is.
+func TestAP_content_types(t *testing.T) {
+	e := newEnv(t)
+	for _, accept := range []string{"json", "application/problem+json", "text/html", "*/*", "application/json;q=0", ""} {
+		if a := e.admin("GET", "/providers", nil, "Accept", accept).want(200); a.header.Get("Content-Type") != "application/json" {
+			t.Errorf("Accept %q: %s", accept, a.header.Get("Content-Type"))
+		}
+		e.admin("GET", "/providers/none", nil, "Accept", accept).code(404, "not_found")
+		e.admin("GET", "/providers?limit=x", nil, "Accept", accept).code(400, "invalid")
+	}
+}
+
 // AP: without the store the API says 503 and when to come again, and recovers.
 func TestAP_503_without_the_store(t *testing.T) {
 	e := newEnv(t)
