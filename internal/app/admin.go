@@ -19,8 +19,8 @@ import (
 // adminTokenEnv makes a bootstrap administrator without a configuration file.
 const adminTokenEnv = "INTERLOCK_ADMIN_TOKEN"
 
-// adminTokens resolves the admin tokens of a configuration; without any there
-// the environment may name one.
+// adminTokens resolves the admin tokens of a configuration; the environment may
+// name one more.
 func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 	var out []admin.Token
 	for i, ref := range l.Config.Auth.AdminTokens {
@@ -30,7 +30,7 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 		}
 		out = append(out, admin.Token{Secret: v, Role: admin.RoleAdmin})
 	}
-	if v := os.Getenv(adminTokenEnv); v != "" && len(out) == 0 {
+	if v := os.Getenv(adminTokenEnv); v != "" {
 		out = append(out, admin.Token{Secret: secret.New(v), Role: admin.RoleAdmin})
 	}
 	return out, nil

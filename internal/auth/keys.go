@@ -23,8 +23,8 @@ type Key struct {
 	// Type is pat, virtual, service or session; it is also the caller's
 	// source.
 	Type string
-	// Team and User are whose key it is; empty if nobody's.
-	Team, User string
+	// Team, Department and User are whose key it is; empty if nobody's.
+	Team, Department, User string
 	// Expires is zero for a key that does not.
 	Expires time.Time
 }

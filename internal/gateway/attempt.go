@@ -229,6 +229,7 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 		return true, attempt{}
 	}
 	d.ex.out.begin(resp.StatusCode, func(h http.Header) {
+		h["Content-Type"] = []string{"application/json"} // unless the provider says
 		copyHeaders(h, resp.Header)
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 		d.ex.routingHeaders(h, d.c)

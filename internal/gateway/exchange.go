@@ -86,7 +86,12 @@ func (ex *exchange) serve() {
 	}
 	defer g.inFlight.Add(-1)
 	if ex.live = g.opt.Live(); ex.live == nil {
-		ex.refuse(notLoaded())
+		buf := bodies.get(ex.r.ContentLength)
+		defer bodies.put(buf)
+		if readBody(buf, ex.r, g.opt.MaxBodyBytes) == nil {
+			_ = wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true) // only to name the model
+		}
+		ex.refuse(notLoaded(ex.envelope.Model))
 		return
 	}
 	if !ex.authenticate() {
@@ -182,10 +187,14 @@ func (rf *refusal) outcome() string {
 
 // notLoaded is ER-NOTLOADED: without a valid configuration nobody is granted
 // anything. It is a 400, since agents answer a 401 by asking for a sign-in.
-func notLoaded() refusal {
+func notLoaded(model string) refusal {
+	what := "no model is"
+	if model != "" {
+		what = fmt.Sprintf("the model %q is not", clipText(model, 80))
+	}
 	return refusal{
 		status: 400, code: "MODEL_DENIED", policy: "no-grant", retry: true, retryAfter: 5 * time.Second,
-		message: "no valid configuration is loaded yet; repeat the request later, or see the server's log",
+		message: what + " available: no valid configuration is loaded yet; repeat the request later, or see the server's log",
 	}
 }
 

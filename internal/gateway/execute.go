@@ -35,9 +35,13 @@ func (ex *exchange) execute() {
 		}
 		at.start, at.duration = ex.dialled.Sub(ex.began), ex.g.opt.Now().Sub(ex.dialled)
 		ex.attempts = append(ex.attempts, at)
-		if at.failure.Category == failure.Canceled {
+		switch at.failure.Category {
+		case failure.Canceled:
 			ex.canceled(ctx, c)
 			return
+		case failure.Auth:
+			ex.alert(c, at.failure)
+		default:
 		}
 		next := ex.plan.After(i, at.failure)
 		if next == routing.Next && !deadline.IsZero() && !time.Now().Before(deadline) {

@@ -18,7 +18,7 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
 	defer ex.recover()
 	if ex.live = g.opt.Live(); ex.live == nil {
-		ex.refuse(notLoaded())
+		ex.refuse(notLoaded(""))
 		return
 	}
 	if !ex.authenticate() {

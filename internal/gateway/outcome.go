@@ -69,7 +69,8 @@ func passesThrough(at *attempt) bool {
 		return false
 	case failure.ServerError, failure.Overloaded, failure.RateLimit, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter:
 	}
-	return at.answer.status >= 400
+	// A 401 or 403 about our own key, in whatever words, makes agents log out.
+	return at.answer.status >= 400 && at.answer.status != 401 && at.answer.status != 403
 }
 
 // attemptError is the gateway's own wording of one failed attempt.
@@ -85,12 +86,12 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	case failure.RateLimit, failure.Overloaded, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter,
 		failure.Connection, failure.ServerError, failure.Canceled:
 	}
-	if a := at.answer; a != nil && a.status >= 400 {
+	if a := at.answer; a != nil && a.status >= 400 && a.status != 401 && a.status != 403 {
 		return ex.gatewayError(a.status, "upstream_"+string(at.failure.Category), "the provider %q failed: %s", p, at.failure)
 	}
 	note := at.note
 	if at.answer != nil && note == "" {
-		note = fmt.Sprintf("it answered with status %d, which is not followed; check its baseUrl", at.answer.status)
+		note = fmt.Sprintf("it answered with status %d; check its baseUrl", at.answer.status)
 	}
 	return ex.gatewayError(502, "upstream_unreachable", "the provider %q gave no usable answer%s", p, because(note))
 }
@@ -134,7 +135,7 @@ func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duratio
 			s = 502
 		case f.Category == failure.QuotaExhausted:
 			s = 429
-		case s < 400:
+		case s < 400, s == 401, s == 403:
 			s = 503
 		}
 		if i == 0 {
@@ -144,12 +145,21 @@ func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duratio
 		}
 		if f.Category != failure.RateLimit {
 			limited = false
-		} else if f.HasRetryAfter && (wait == 0 || f.RetryAfter < wait) {
-			wait = f.RetryAfter
+			continue
+		}
+		after := defaultWait
+		if f.HasRetryAfter {
+			after = f.RetryAfter
+		}
+		if wait == 0 || after < wait {
+			wait = after
 		}
 	}
 	return status, limited, wait
 }
+
+// defaultWait is how long a rate limit without a time lasts.
+const defaultWait = 5 * time.Second
 
 func (ex *exchange) gatewayError(status int, code, format string, args ...any) *wire.Error {
 	return &wire.Error{Status: status, Code: code, Message: fmt.Sprintf(format, args...), RequestID: ex.id}

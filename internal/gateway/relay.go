@@ -102,7 +102,7 @@ func (r *relaying) pass() (done, served bool, at attempt) {
 		return false, false, attempt{}
 	}
 	r.holding = nil
-	if r.reader.Complete() && !r.settle() {
+	if r.reader.Last() && !r.settle() {
 		return true, true, attempt{}
 	}
 	if err := r.ex.out.send(out); err != nil {
@@ -161,6 +161,7 @@ func (r *relaying) ended(err error) (bool, attempt) {
 		}
 	}
 	if r.reader.Complete() {
+		r.settle() // it tells the client itself when it can't
 		return true, attempt{}
 	}
 	at := r.broken(err)
@@ -186,7 +187,10 @@ func (r *relaying) tail() (over, served bool, at attempt) {
 		return false, false, attempt{}
 	}
 	if r.reader.Complete() {
-		_ = r.ex.out.send(last.Raw) // a client that left is nobody's error
+		_ = r.reader.Kind(&last) // it may be the last event, or hold the usage
+		if r.settle() {
+			_ = r.ex.out.send(last.Raw) // a client that left is nobody's error
+		}
 		return true, true, attempt{}
 	}
 	switch r.reader.Kind(&last) {

@@ -72,6 +72,13 @@ func (g *Gateway) nearest(r *http.Request) *wire.Format {
 // later version will.
 func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
+	if r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.HasSuffix(r.URL.Path, "/v1/responses") {
+		// Codex goes on over HTTP at once after a 426, and after several
+		// seconds of tries after anything else.
+		w.Header().Set("Upgrade", "HTTP/1.1")
+		ex.refuse(refusal{status: http.StatusUpgradeRequired, code: "upgrade_required", message: "WebSocket is not served here; use HTTP"})
+		return
+	}
 	message := "there is nothing at " + clipText(r.URL.Path, 120) + "; see the endpoints in the documentation"
 	for _, part := range []string{
 		"/v1/responses", "/openai/v1/responses", "/v1/embeddings", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/wire"
@@ -47,7 +48,7 @@ func (ex *exchange) fill(r *audit.Record, e ending) {
 	r.Kind, r.Time, r.RequestID = audit.KindRequest, now, ex.id
 	r.Outcome, r.Policy, r.Code, r.Status, r.Category = e.outcome, e.policy, e.code, e.status, e.category
 	if k := ex.caller.Key; k != nil {
-		r.Caller = audit.Caller{Key: k.Name, Team: k.Team, User: k.User, Source: ex.caller.Source}
+		r.Caller = audit.Caller{Key: k.Name, Team: k.Team, Department: k.Department, User: k.User, Source: ex.caller.Source}
 		r.Credential = "own" // the organisation's
 	}
 	r.Endpoint, r.ClientFormat = string(ex.endpoint.ID), string(ex.format.ID)
@@ -84,10 +85,31 @@ func (ex *exchange) fill(r *audit.Record, e ending) {
 
 func attemptRecord(at *attempt) audit.Attempt {
 	c := at.candidate
+	outcome := audit.OutcomeError
+	if at.failure.Category == failure.Canceled {
+		outcome = audit.OutcomeCanceled
+	}
 	return audit.Attempt{
 		Provider: string(c.Provider), WireModel: c.WireModel, Residency: c.Residency, Strategy: c.Strategy, StrategyReason: c.Why,
-		Outcome: audit.OutcomeError, Category: string(at.failure.Category), Code: at.failure.Code, Status: at.failure.Status,
+		Outcome: outcome, Category: string(at.failure.Category), Code: at.failure.Code, Status: at.failure.Status,
 		Start: audit.Millis(at.start), Duration: audit.Millis(at.duration),
+	}
+}
+
+// alert records that a provider refused the organisation's key: somebody must
+// act, although the request may be served by another member.
+func (ex *exchange) alert(c *routing.Candidate, f failure.Failure) {
+	ex.g.opt.Log.Error("a provider refused the organisation's key", "requestId", ex.id, "provider", c.Provider, "status", f.Status)
+	if ex.g.opt.Record == nil {
+		return
+	}
+	rec := &audit.Record{
+		Kind: audit.KindEvent, Time: ex.g.opt.Now(), RequestID: ex.id, Outcome: audit.OutcomeError, Provider: string(c.Provider),
+		Category: string(f.Category), Code: f.Code, Status: f.Status, WireModel: c.WireModel, RouteName: string(c.Route),
+		Message: "the provider refused the organisation's key; check its apiKey",
+	}
+	if err := ex.g.opt.Record(rec); err != nil {
+		ex.g.opt.Log.Error("an audit event could not be kept", "requestId", ex.id, "error", err)
 	}
 }
 

@@ -46,8 +46,8 @@ type compiler struct {
 	Deps
 	docs      []resource.Document
 	problems  resource.Problems
-	known     map[resource.Ref]bool        // every object there is
-	providers map[string]*routing.Provider // enabled ones
+	known     map[resource.Ref]resource.Object // every object there is
+	providers map[string]*routing.Provider     // enabled ones
 	live      *Live
 	config    routing.Config
 }
@@ -59,7 +59,7 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 		d.ReadFile = os.ReadFile
 	}
 	c := &compiler{
-		Deps: d, docs: docs, known: map[resource.Ref]bool{}, providers: map[string]*routing.Provider{},
+		Deps: d, docs: docs, known: map[resource.Ref]resource.Object{}, providers: map[string]*routing.Provider{},
 		live:   &Live{Revision: d.Revision, Targets: map[routing.ProviderID]*upstream.Target{}},
 		config: routing.Config{Revision: d.Revision, UnknownModelStatus: 503},
 	}
@@ -116,7 +116,7 @@ func (c *compiler) names() {
 	seen := map[string]resource.Ref{}
 	for _, doc := range c.docs {
 		ref := refOf(doc.Object)
-		c.known[resource.NameKey(ref)] = true
+		c.known[resource.NameKey(ref)] = doc.Object
 		space := ref.Kind
 		if space == "Provider" || space == "Route" {
 			space = "upstream"
@@ -147,7 +147,7 @@ func shared(space string) string {
 func (c *compiler) references() {
 	for _, doc := range c.docs {
 		for _, r := range resource.Refs(doc.Object) {
-			if !c.known[resource.NameKey(r.Ref)] {
+			if c.known[resource.NameKey(r.Ref)] == nil {
 				c.problem(doc, "missing_reference", r.Path, "there is no %s %q; create it, or take it out here", strings.ToLower(r.Ref.Kind), r.Ref.Name)
 			}
 		}
@@ -218,14 +218,29 @@ func (c *compiler) keys() {
 // not zero.
 func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
-	if k.Owner != nil {
-		out.User = k.Owner.User
+	if o := k.Owner; o != nil {
+		out.User, out.Department = o.User, o.Department
 		if out.Team == "" {
-			out.Team = k.Owner.Team
+			out.Team = o.Team
+		}
+		if u, ok := lookUp[*resource.User](c, "User", o.User); ok && out.Team == "" {
+			out.Team = u.Team
+		}
+	}
+	if t, ok := lookUp[*resource.Team](c, "Team", out.Team); ok {
+		out.Team = t.Name // as the team spells it
+		if out.Department == "" {
+			out.Department = t.Department
 		}
 	}
 	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
 		out.Expires = *k.ExpiresAt
 	}
 	return out
+}
+
+// lookUp finds an object by kind and name.
+func lookUp[T resource.Object](c *compiler, kind, name string) (T, bool) {
+	o, ok := c.known[resource.NameKey(resource.Ref{Kind: kind, Name: name})].(T)
+	return o, ok
 }

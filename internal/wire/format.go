@@ -72,6 +72,9 @@ type StreamReader interface {
 	// Complete tells whether the marker that ends the answer has come. A
 	// stream that ends without it was cut.
 	Complete() bool
+	// Last tells whether nothing more can come: the format's own last event
+	// was seen. Some vendors leave it out of a complete answer.
+	Last() bool
 	// Usage is what the provider has reported so far.
 	Usage() llm.Usage
 }

@@ -59,6 +59,8 @@ type stream struct {
 
 func (s *stream) Complete() bool { return s.complete }
 
+func (s *stream) Last() bool { return s.complete }
+
 func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	name := ev.Name
 	switch {

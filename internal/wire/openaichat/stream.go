@@ -32,6 +32,8 @@ func newStream(e *wire.Envelope) wire.StreamReader {
 
 func (s *stream) Complete() bool { return s.done || len(s.finished) >= s.choices }
 
+func (s *stream) Last() bool { return s.done }
+
 func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	if string(ev.Name) == "error" {
 		return wire.Failed
