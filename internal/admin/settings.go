@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -48,13 +47,7 @@ func (s *server) getSingle(ctx context.Context, r Resource) (*objectOut, error) 
 	if !errors.As(err, &refused) || refused.Status != http.StatusNotFound {
 		return nil, err
 	}
-	b, err := json.Marshal(struct {
-		resource.Meta
-		Version   int64       `json:"version"`
-		ManagedBy store.Owner `json:"managedBy"`
-	}{resource.Meta{Kind: r.Kind, Name: r.Plural}, 0, store.OwnerAPI})
-	if err != nil {
-		return nil, err
-	}
-	return &objectOut{Status: http.StatusOK, ETag: etag(0), Body: b}, nil
+	unwritten := r.kind().New()
+	*unwritten.Head() = resource.Meta{Kind: r.Kind, Name: r.Plural}
+	return shown(http.StatusOK, &control.Object{Object: unwritten, Owner: store.OwnerAPI}, "")
 }
