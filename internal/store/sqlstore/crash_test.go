@@ -81,8 +81,8 @@ func child(t *testing.T, url string, updates int) *exec.Cmd {
 func TestOP_6_KilledWriter(t *testing.T) {
 	url := "sqlite:" + filepath.Join(t.TempDir(), "x.db")
 	rounds := 10
-	if testing.Short() {
-		rounds = 3
+	if testing.Short() || raceDetector {
+		rounds = 4
 	}
 	for range rounds {
 		done := killWriter(t, url)

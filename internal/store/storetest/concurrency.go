@@ -104,7 +104,7 @@ func updatesInTurn(f *fixture) {
 // readsWholeStates writes the revision's number into every document, and a
 // secret for each revision.
 func readsWholeStates(f *fixture) {
-	const documents, revisions = 20, 40
+	const documents, revisions = 10, 25
 	ctx, stop := context.WithCancel(f.Context())
 	defer stop()
 	var readers sync.WaitGroup
