@@ -43,18 +43,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = millis(b, `,"ttftMs":`, r.TTFT)
 	b = millis(b, `,"durationMs":`, r.Duration)
 	b = number(b, `,"configVersion":`, int64(r.ConfigVersion))
-	if a := r.Admin; a != nil {
-		b = append(b, `,"admin":{"actor":`...)
-		b = appendText(b, a.Actor)
-		b = append(b, `,"summary":`...)
-		b = appendText(b, a.Summary)
-		b = number(b, `,"revision":`, a.Revision)
-		if len(a.Changes) > 0 {
-			b = append(b, `,"changes":`...)
-			b = append(b, a.Changes...)
-		}
-		b = append(b, '}')
-	}
+	b = r.Admin.append(b)
 	b = field(b, `,"message":`, r.Message)
 	return append(b, '}')
 }
@@ -72,6 +61,22 @@ func (c *Caller) append(b []byte) []byte {
 	b = field(b, `,"source":`, c.Source)
 	b = field(b, `,"workload":`, c.Workload)
 	return append(dropComma(b, at), '}')
+}
+
+func (a *AdminChange) append(b []byte) []byte {
+	if a == nil {
+		return b
+	}
+	b = append(b, `,"admin":{"actor":`...)
+	b = appendText(b, a.Actor)
+	b = append(b, `,"summary":`...)
+	b = appendText(b, a.Summary)
+	b = number(b, `,"revision":`, a.Revision)
+	if len(a.Changes) > 0 {
+		b = append(b, `,"changes":`...)
+		b = append(b, a.Changes...)
+	}
+	return append(b, '}')
 }
 
 func (r *Record) appendAttempts(b []byte) []byte {
@@ -150,10 +155,7 @@ func millis(b []byte, name string, m Millis) []byte {
 
 // appendMillis writes a duration as milliseconds, to the microsecond.
 func appendMillis(b []byte, m Millis) []byte {
-	us := time.Duration(m).Microseconds()
-	if us < 0 {
-		us = 0
-	}
+	us := max(time.Duration(m).Microseconds(), 0)
 	b = strconv.AppendInt(b, us/1000, 10)
 	if frac := us % 1000; frac > 0 {
 		b = append(b, '.', byte('0'+frac/100), byte('0'+frac/10%10), byte('0'+frac%10))

@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -73,7 +74,7 @@ func Rows(rec store.Record) ([]Row, error) {
 		denial.ID, denial.Kind = id(len(rows)), "denial"
 		rows = append(rows, denial)
 	}
-	for i := len(r.Attempts) - 1; i >= 0; i-- {
+	for i := range slices.Backward(r.Attempts) {
 		rows = append(rows, attemptRow(&base, &r, i, id(len(rows))))
 	}
 	return rows, nil

@@ -83,31 +83,38 @@ func (m *Importer) Sync(ctx context.Context) error {
 		}
 	}
 	for {
-		segment, whole, err := m.opt.Spool.next(m.at.Segment)
-		if err != nil || segment == 0 {
+		if more, err := m.segment(ctx); !more || err != nil {
 			return err
 		}
-		if segment != m.at.Segment {
-			m.at = store.Position{Segment: segment}
-		}
-		if whole != nil {
-			select { // the last appends to it are about to end
-			case <-whole:
-			case <-ctx.Done():
-				return ctx.Err()
-			}
-		}
-		if err := m.drain(ctx); err != nil {
-			return err
-		}
-		if whole == nil {
-			return nil
-		}
-		if last, err := m.opt.Spool.remove(segment, m.at.Offset); last || err != nil {
-			return err
-		}
-		m.at = store.Position{Segment: segment + 1}
 	}
+}
+
+// segment imports one segment, from the current place on. more says that it
+// was not the last.
+func (m *Importer) segment(ctx context.Context) (more bool, err error) {
+	n, whole, err := m.opt.Spool.next(m.at.Segment)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	if n != m.at.Segment {
+		m.at = store.Position{Segment: n}
+	}
+	if whole == nil { // the active one
+		return false, m.drain(ctx)
+	}
+	select { // the last appends to it are about to end
+	case <-whole:
+	case <-ctx.Done():
+		return false, ctx.Err()
+	}
+	if err := m.drain(ctx); err != nil {
+		return false, err
+	}
+	if last, err := m.opt.Spool.remove(n, m.at.Offset); last || err != nil {
+		return false, err
+	}
+	m.at = store.Position{Segment: n + 1}
+	return true, nil
 }
 
 // load asks the store for the place. It is asked again after an import that
@@ -150,7 +157,7 @@ func (m *Importer) drain(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read the audit spool: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	if _, err := f.Seek(m.at.Offset, io.SeekStart); err != nil {
 		return fmt.Errorf("read the audit spool: %w", err)
 	}

@@ -344,7 +344,7 @@ func TestOP_6_any_sequence(t *testing.T) {
 		defer b.release()
 		rt.Repeat(map[string]func(*rapid.T){
 			"append": func(rt *rapid.T) { b.add(t, rapid.IntRange(1, 20).Draw(rt, "n")) },
-			"import": func(*rapid.T) { _ = b.imports.Sync(context.Background()) },
+			"import": func(*rapid.T) { _ = b.imports.Sync(t.Context()) },
 			"fail": func(rt *rapid.T) {
 				errs := map[bool]error{true: errDown}
 				b.store.set(func(m *memory) { m.before = errs[rapid.Bool().Draw(rt, "before")] })

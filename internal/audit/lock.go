@@ -12,7 +12,7 @@ import (
 // lockFile takes a lock that the system releases when the process ends,
 // however it does.
 func lockFile(path string) (io.Closer, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) //nolint:gosec // in the spool's own folder
 	if err != nil {
 		return nil, err
 	}

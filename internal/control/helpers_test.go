@@ -140,7 +140,7 @@ func compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint6
 }
 
 // object reads an object from JSON, as the API does.
-func object(t testing.TB, raw string) (resource.Object, []string) {
+func object(t *testing.T, raw string) (resource.Object, []string) {
 	t.Helper()
 	var head struct{ Kind string }
 	if err := json.Unmarshal([]byte(raw), &head); err != nil {
@@ -158,7 +158,7 @@ func object(t testing.TB, raw string) (resource.Object, []string) {
 }
 
 // put is a step that puts an object.
-func put(t testing.TB, raw string) control.Op {
+func put(t *testing.T, raw string) control.Op {
 	t.Helper()
 	o, nulls := object(t, raw)
 	return control.Op{Put: o, Nulls: nulls}
@@ -204,7 +204,7 @@ func (e *env) put(raw ...string) *control.Result {
 
 // refused checks that an error is an *Error of a status and code whose text
 // has the words, and returns it.
-func refused(t testing.TB, err error, status int, code string, words ...string) *control.Error {
+func refused(t *testing.T, err error, status int, code string, words ...string) *control.Error {
 	t.Helper()
 	ce, ok := errors.AsType[*control.Error](err)
 	if !ok || ce.Status != status || ce.Code != code {

@@ -36,8 +36,10 @@ type NewKey struct {
 // CreateKey makes a key and its secret.
 func (c *Control) CreateKey(ctx context.Context, actor string, k *resource.Key, dryRun bool) (*NewKey, *Result, error) {
 	if k.Secret != "" {
-		return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("Key %q secret: the secret is made here and shown once; only a document may name one", k.Name),
-			Problems: resource.Problems{{Code: "invalid", Object: resource.Ref{Kind: "Key", Name: k.Name}, Path: "secret", Message: "the secret is made here and shown once; leave it out"}}}
+		return nil, nil, &Error{
+			Status: 400, Code: "invalid", Detail: fmt.Sprintf("Key %q secret: the secret is made here and shown once; only a document may name one", k.Name),
+			Problems: resource.Problems{{Code: "invalid", Object: resource.Ref{Kind: "Key", Name: k.Name}, Path: "secret", Message: "the secret is made here and shown once; leave it out"}},
+		}
 	}
 	return c.issue(ctx, actor, k, dryRun, keyWrite{})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
-func key(t testing.TB, raw string) *resource.Key {
+func key(t *testing.T, raw string) *resource.Key {
 	t.Helper()
 	o, _ := object(t, raw)
 	k, ok := o.(*resource.Key)

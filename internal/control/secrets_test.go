@@ -2,7 +2,6 @@ package control_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -190,7 +189,7 @@ func TestOP_9_planted_secrets(t *testing.T) {
 			said.Write(append(b, '\n'))
 		}
 	}
-	ctx := context.Background()
+	ctx := t.Context()
 	e.setenv("REF", plant("sk-PLANTED-behind-a-reference-77"))
 	e.setenv("CI", plant("ilk_PLANTED_behind_a_reference_88"))
 	say(e.try(put(t, provider("a", `"apiKey":"`+plant("sk-PLANTED-one-1111")+`"`))))
