@@ -1,3 +1,5 @@
+//go:build unix
+
 package ops
 
 import (
@@ -130,7 +132,7 @@ func (s *site) launch() *process {
 	p := &process{t: s.t, log: &buffer{}, exited: make(chan struct{}), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	p.cmd = exec.Command(binary, "serve", "--config", s.path("interlock.yaml"))
 	p.cmd.Stderr = p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = dieWithTest()
 	if s.user > 0 {
 		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: s.user, Gid: s.user}
 	}
