@@ -17,6 +17,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -41,8 +42,11 @@ type Options struct {
 	// decided it. A nil plan means that nothing was decided, a nil function
 	// that this server can't explain.
 	Explain func(ctx context.Context, rec audit.Record) (*routing.Plan, error)
-	Log     *slog.Logger
-	Now     func() time.Time
+	// Live is the configuration that serves requests, for what it derives, such
+	// as implicit routes; nil shows nothing of it.
+	Live func() *snapshot.Live
+	Log  *slog.Logger
+	Now  func() time.Time
 	// Version is the program's.
 	Version string
 }

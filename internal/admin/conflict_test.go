@@ -45,7 +45,7 @@ func TestRT_PAT_1_parallel_saves_leave_no_conflict(t *testing.T) {
 	if c := routing.Conflicts(e.live.Load().Routing.Routes()); len(c) > 0 {
 		t.Errorf("%v", c)
 	}
-	if got := len(e.get("/routes?limit=500").object()["items"].([]any)); got != pairs {
+	if got := len(e.get("/routes?limit=500").object()["items"].([]any)); got != pairs+2 { // and two reserved names
 		t.Errorf("%d routes are stored", got)
 	}
 	if e.live.Load().Revision != uint64(e.revision()) || e.revision() != pairs+1 {

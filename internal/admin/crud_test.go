@@ -262,7 +262,7 @@ func TestRS_PROV_3_taken_names(t *testing.T) {
 	e := newEnv(t)
 	e.provider("main")
 	route := routeBody("main", "gpt-*")
-	p := e.admin("PUT", "/routes/main", route).code(409, "name_taken").problem()
+	p := e.admin("PUT", "/routes/main", route).code(409, "read_only").problem()
 	if !slices.Contains(p.Refs, resource.Ref{Kind: "Provider", Name: "main"}) {
 		t.Errorf("%+v", p)
 	}

@@ -21,7 +21,7 @@ var full = map[string]struct{ kind, name, body string }{
 		"timeouts":{"connectMs":1,"responseHeaderMs":2,"streamIdleMs":3,"totalMs":4},"headers":{"x-a":"b"},"drained":true,"allowInsecure":true,
 		"proxyUrl":"http://proxy.example.com:3128","http2":true,"healthProbe":{"intervalSeconds":60,"model":"llama-3"},"apiKey":"env:MAIN_KEY"}`},
 	"RS-PROV-1": {"Provider", "openai", `{"enabled":false,"type":"openai","openai":{"organization":"o","project":"p"},"apiKey":"env:MAIN_KEY"}`},
-	"RS-ROUTE": {"Route", "all-route", `{"enabled":true,"description":"d","modelPatterns":["a-*","b"],"members":[{"provider":"used","weight":3,"fallbackOnly":true},{"provider":"all"}],
+	"RS-ROUTE": {"Route", "all-route", `{"enabled":true,"description":"d","modelPatterns":["a-*","b"],"members":[{"provider":"used","weight":3,"priority":0,"fallbackOnly":true,"credentialMode":"org-key"},{"provider":"all","weight":0,"priority":1,"fallbackOnly":false,"credentialMode":"org-key"}],
 		"strategy":{"type":"failover"},"switchFamilyOnQuota":false,"onLoss":"allow"}`},
 	"RS-KEY-1": {"Key", "all", `{"enabled":true,"type":"service","team":"platform","owner":{"user":"ann@example.com"},"expiresAt":"2099-01-02T03:04:05Z","labels":{"a":"b"},"agent":"bot","pii":"off"}`},
 	"RS-MODEL": {"Model", "all-*", `{"enabled":true,"modality":"embedding","family":"openai","contextWindow":1000,"maxOutputTokens":10,

@@ -187,6 +187,7 @@ func newEnv(tb testing.TB) *env {
 	)
 	e.handler, err = admin.New(admin.Options{
 		Control: e.control, Records: flaky{e.store, e}, Sync: e.importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
+		Live: e.live.Load,
 		Explain: func(_ context.Context, rec audit.Record) (*routing.Plan, error) {
 			if e.explain == nil {
 				return nil, errors.New("it can't be explained in this test")
@@ -202,12 +203,13 @@ func newEnv(tb testing.TB) *env {
 	return e
 }
 
-func compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems) {
+func compile(docs []resource.Document, d snapshot.Deps) (*snapshot.Live, resource.Problems) {
 	c, err := vendors()
 	if err != nil {
 		panic(err)
 	}
-	return snapshot.Compile(docs, snapshot.Deps{Catalog: c, Drivers: drivers.All(), Revision: revision, Keys: keys, Resolve: resolve})
+	d.Catalog, d.Drivers = c, drivers.All()
+	return snapshot.Compile(docs, d)
 }
 
 // answer is what the API said.

@@ -22,7 +22,7 @@ type Resource struct {
 	// Single: there is one object, and the path names none.
 	Single bool
 	// readOnly are the fields of an answer that no request sets, besides
-	// those of every kind.
+	// those of every kind. A dot steps into each object of a list.
 	readOnly map[string]*huma.Schema
 	// enums are the values of fields that have a fixed choice.
 	enums map[string][]string
@@ -35,13 +35,16 @@ type Resource struct {
 func Resources() []Resource {
 	text := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Description: doc} }
 	flag := func(doc string) *huma.Schema { return &huma.Schema{Type: huma.TypeBoolean, Description: doc} }
+	mode := func() *huma.Schema {
+		return &huma.Schema{Type: huma.TypeString, Enum: []any{"org-key", "passthrough"}, Description: "Whose credential reaches the provider."}
+	}
 	return []Resource{
 		{
 			Kind: "Provider", Plural: "providers", Tag: "Providers",
 			readOnly: map[string]*huma.Schema{
 				"hasApiKey":      flag("A key is stored, or referred to."),
 				"apiKeyLast4":    text("The last characters of the key, for people."),
-				"credentialMode": {Type: huma.TypeString, Enum: []any{"org-key", "passthrough"}, Description: "Whose credential reaches the provider."},
+				"credentialMode": mode(),
 			},
 			enums: map[string][]string{
 				"type":       {"anthropic", "openai", "azure-openai", "azure-foundry", "vertex", "gemini", "bedrock", "openai-compatible", "chatgpt", "github-copilot"},
@@ -51,6 +54,10 @@ func Resources() []Resource {
 		},
 		{
 			Kind: "Route", Plural: "routes", Tag: "Routes",
+			readOnly: map[string]*huma.Schema{
+				"tag":                    {Type: huma.TypeString, Enum: []any{tagStored, tagImplicit, tagReserved}, Description: "stored: an administrator made it. implicit: a provider's own route, for as long as no route uses the provider. reserved: the name is kept for a route that Interlock makes. Only stored ones can be changed."},
+				"members.credentialMode": mode(),
+			},
 			enums: map[string][]string{"onLoss": {"allow", "skip", "refuse"}},
 		},
 		{

@@ -122,7 +122,7 @@ type placed struct {
 
 func sortValue(o *control.Object, by string) string {
 	if strings.HasSuffix(by, "updatedAt") {
-		return fmt.Sprintf("%020d", o.UpdatedAt.UnixMicro())
+		return fmt.Sprintf("%020d", max(o.UpdatedAt.UnixMicro(), 0))
 	}
 	return ""
 }

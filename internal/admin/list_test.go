@@ -75,7 +75,7 @@ func TestAP_lists(t *testing.T) {
 	var page struct{ NextCursor string }
 	e.get("/models?limit=1").into(&page)
 	e.admin("GET", "/models?sort=-name&cursor="+page.NextCursor, nil).code(400, "invalid").errorAt("query.cursor")
-	if a := newEnv(t).get("/routes"); strings.TrimSpace(string(a.body)) != `{"items":[]}` {
+	if a := newEnv(t).get("/providers"); strings.TrimSpace(string(a.body)) != `{"items":[]}` {
 		t.Errorf("%s", a.body)
 	}
 }

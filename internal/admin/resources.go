@@ -119,6 +119,9 @@ func (s *server) registerRead(r Resource, answer *huma.Schema) {
 		if err != nil {
 			return nil, err
 		}
+		if r.Kind == "Route" {
+			objects = append(objects, s.derivedRoutes()...)
+		}
 		body, err := pageOf(objects, in)
 		if err != nil {
 			return nil, err
@@ -132,7 +135,9 @@ func (s *server) registerRead(r Resource, answer *huma.Schema) {
 	}, func(ctx context.Context, in *NameParams) (*objectOut, error) {
 		o, err := s.opt.Control.Get(ctx, r.Kind, in.Name)
 		if err != nil {
-			return nil, err
+			if o = s.derived(r, in.Name); o == nil {
+				return nil, err
+			}
 		}
 		return shown(http.StatusOK, o, "")
 	})
@@ -169,6 +174,9 @@ func (s *server) put(ctx context.Context, r Resource, in *putIn) (*objectOut, er
 	if err != nil {
 		return nil, err
 	}
+	if o := s.derived(r, in.Name); o != nil && o.Extra["tag"] == tagImplicit {
+		return nil, readOnly(o)
+	}
 	obj, nulls, wrong := control.Decode(r.kind(), in.Name, in.RawBody)
 	if len(wrong) > 0 {
 		return nil, problems(wrong, resource.Ref{Kind: r.Kind, Name: in.Name})
@@ -203,6 +211,9 @@ func (s *server) delete(ctx context.Context, r Resource, in *deleteIn) (*changeO
 	cond, err := ifMatch(in.IfMatch, "")
 	if err != nil {
 		return nil, err
+	}
+	if o := s.derived(r, in.Name); o != nil {
+		return nil, readOnly(o)
 	}
 	target := resource.Ref{Kind: r.Kind, Name: in.Name}
 	op := control.Op{Ref: target}

@@ -86,6 +86,10 @@ func (s *server) kindSchemas(r Resource) (answer, input *huma.Schema) {
 	out.Required = slices.Concat(base.Required, []string{"version", "managedBy"})
 	for field, p := range s.readOnlyFields(r) {
 		p.ReadOnly = true
+		if list, inner, nested := strings.Cut(field, "."); nested {
+			registry.SchemaFromRef(base.Properties[list].Items.Ref).Properties[inner] = p
+			continue
+		}
 		out.Properties[field] = p
 		in.Properties[field] = p
 	}
@@ -104,7 +108,7 @@ func (s *server) readOnlyFields(r Resource) map[string]*huma.Schema {
 		"version":   {Type: huma.TypeInteger, Format: "int64", Description: "Counts the writes of this object; it is the ETag. 0: not written yet."},
 		"createdAt": {Type: huma.TypeString, Format: "date-time"},
 		"updatedAt": {Type: huma.TypeString, Format: "date-time"},
-		"managedBy": {Type: huma.TypeString, Enum: []any{"api", "file"}, Description: "Who owns the object. What a file owns is read-only here."},
+		"managedBy": {Type: huma.TypeString, Enum: []any{"api", "file", string(ownerNone)}, Description: "Who owns the object. What a file owns is read-only here, and so is what Interlock derives."},
 		"managedIn": {Type: huma.TypeString, Description: "The file and line of an object that a file owns."},
 	}
 	if r.ByID {

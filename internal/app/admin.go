@@ -40,7 +40,7 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 func (a *App) handler() (http.Handler, error) {
 	api, err := admin.New(admin.Options{
 		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate,
-		Explain: a.explain, Log: a.log,
+		Explain: a.explain, Live: a.live.Current, Log: a.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the admin API: %w", err)

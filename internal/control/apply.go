@@ -65,6 +65,17 @@ type Batch struct {
 	keys keyWrite
 }
 
+// written are the objects that the batch puts.
+func (b *Batch) written() map[resource.Ref]bool {
+	out := make(map[resource.Ref]bool, len(b.Ops))
+	for i := range b.Ops {
+		if b.Ops[i].Put != nil {
+			out[b.Ops[i].ref()] = true
+		}
+	}
+	return out
+}
+
 // keyWrite are changes of key secrets.
 type keyWrite struct {
 	add []store.KeySecret
@@ -98,7 +109,7 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		done, problems, err := c.compile(after)
+		done, problems, err := c.compile(after, b.written())
 		if err != nil {
 			return nil, err
 		}
@@ -256,6 +267,9 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 			k.RotatedFrom = was.RotatedFrom // read-only: a PUT does not cut the lineage
 		}
 	}
+	if b.Owner == store.OwnerAPI && !op.restored {
+		leaveOutDefaults(o)
+	}
 	c.seal(o, old)
 	showLists(reflect.ValueOf(o))
 	spec, err := json.Marshal(o)
@@ -263,7 +277,10 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 		return doc, fmt.Errorf("store %s: %w", ref, err)
 	}
 	doc.Spec = spec
-	if at >= 0 && bytes.Equal(spec, s.Documents[at].Spec) && doc.Owner == s.Documents[at].Owner {
+	if at >= 0 && b.Owner == store.OwnerAPI && !op.restored && sameButDefaults(o, old) {
+		doc.Spec = s.Documents[at].Spec
+	}
+	if at >= 0 && bytes.Equal(doc.Spec, s.Documents[at].Spec) && doc.Owner == s.Documents[at].Owner {
 		doc.Version, doc.UpdatedAt = s.Documents[at].Version, s.Documents[at].UpdatedAt
 	}
 	return doc, nil

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -172,8 +174,9 @@ func kindOfJSON(k jsontext.Kind) string {
 		return "null"
 	case '[':
 		return "a list"
+	default:
+		return "an object"
 	}
-	return "an object"
 }
 
 // pointerPath writes "/members/0/weight" as "members[0].weight".
@@ -236,30 +239,41 @@ type Object struct {
 	UpdatedAt time.Time
 	// Extra are read-only fields of the kind, such as hasApiKey.
 	Extra map[string]any
+	// Modes are the credential modes of a route's members by provider.
+	Modes map[string]string
 }
 
-// JSON renders the object for a GET answer: its fields, then the read-only
-// ones.
+// JSON renders the object for a GET answer: its fields, the defaults of what it
+// leaves out, then the read-only fields.
 func (o *Object) JSON() (json.RawMessage, error) {
+	h := o.Head()
 	spec, err := json.Marshal(o.Object)
 	if err != nil {
-		return nil, fmt.Errorf("render %s %q: %w", o.Head().Kind, o.Head().Name, err)
+		return nil, fmt.Errorf("render %s %q: %w", h.Kind, h.Name, err)
 	}
-	extra := map[string]any{"version": o.Version, "createdAt": stamp(o.CreatedAt), "updatedAt": stamp(o.UpdatedAt), "managedBy": o.Owner}
+	all, err := withDefaults(h.Kind, spec, o.Modes)
+	if err != nil {
+		return nil, fmt.Errorf("render %s %q: %w", h.Kind, h.Name, err)
+	}
+	extra := map[string]any{"version": o.Version, "managedBy": o.Owner}
+	if !o.CreatedAt.IsZero() {
+		extra["createdAt"], extra["updatedAt"] = stamp(o.CreatedAt), stamp(o.UpdatedAt)
+	}
 	if o.ID != "" {
 		extra["id"] = o.ID
 	}
 	if o.Source != "" {
 		extra["managedIn"] = o.Source
 	}
-	for k, v := range o.Extra {
-		extra[k] = v
+	maps.Copy(extra, o.Extra)
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		v, err := json.Marshal(extra[name])
+		if err != nil {
+			return nil, fmt.Errorf("render %s %q: %w", h.Kind, h.Name, err)
+		}
+		all = append(all, member{name, v})
 	}
-	more, err := json.Marshal(extra)
-	if err != nil {
-		return nil, fmt.Errorf("render %s %q: %w", o.Head().Kind, o.Head().Name, err)
-	}
-	return append(append(spec[:len(spec)-1:len(spec)-1], ','), more[1:]...), nil
+	return all.json(), nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }

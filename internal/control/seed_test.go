@@ -12,7 +12,7 @@ import (
 )
 
 // documents reads objects as a file would hold them, one a line.
-func documents(t testing.TB, raw ...string) []resource.Document {
+func documents(t *testing.T, raw ...string) []resource.Document {
 	t.Helper()
 	docs := make([]resource.Document, len(raw))
 	for i := range raw {
@@ -152,7 +152,7 @@ func TestBY_5_enforce_refused(t *testing.T) {
 	refused(t, err, 409, "in_use", `Provider "b" is used by Route "mine"`)
 	_, err = e.Enforce(t.Context(), "x", documents(t, provider("a"), provider("b"), provider("mine")))
 	refused(t, err, 409, "name_taken", `"mine"`)
-	if e.show("Provider", "a")["residency"] != nil || e.revision() != 2 {
+	if e.show("Provider", "a")["residency"] != "global" || e.revision() != 2 {
 		t.Error("a refused file changed something")
 	}
 }

@@ -183,7 +183,7 @@ func TestRS_VER_restore_leaves_what_a_file_owns(t *testing.T) {
 	if got := e.names(); got != "Provider later, Provider mine, Provider new" {
 		t.Errorf("restored are %s", got)
 	}
-	if e.show("Provider", "later")["residency"] != "eu" || e.show("Provider", "mine")["residency"] != nil || e.show("Provider", "later")["managedBy"] != "file" {
+	if e.show("Provider", "later")["residency"] != "eu" || e.show("Provider", "mine")["residency"] != "global" || e.show("Provider", "later")["managedBy"] != "file" {
 		t.Errorf("%v, %v", e.show("Provider", "later"), e.show("Provider", "mine"))
 	}
 }

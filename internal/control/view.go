@@ -59,6 +59,12 @@ func (c *Control) view(s *store.State, d *store.Document) (*Object, error) {
 		}
 		out.Extra["credentialMode"] = CredentialMode(p)
 	}
+	if r, ok := o.(*resource.Route); ok {
+		out.Extra["tag"] = "stored"
+		if out.Modes, err = modesOf(s, r); err != nil {
+			return nil, err
+		}
+	}
 	if _, ok := o.(*resource.Key); ok {
 		c.viewKey(s, d, out)
 	}
@@ -68,6 +74,25 @@ func (c *Control) view(s *store.State, d *store.Document) (*Object, error) {
 		}
 	}
 	return out, nil
+}
+
+// modesOf are the credential modes of a route's members.
+func modesOf(s *store.State, r *resource.Route) (map[string]string, error) {
+	modes := make(map[string]string, len(r.Members))
+	for _, m := range r.Members {
+		d := find(s, "Provider", m.Provider)
+		if d == nil {
+			continue
+		}
+		o, err := decodeStored(d)
+		if err != nil {
+			return nil, err
+		}
+		if p, ok := o.(*resource.Provider); ok {
+			modes[m.Provider] = CredentialMode(p)
+		}
+	}
+	return modes, nil
 }
 
 // CredentialMode is RS-PROV-2: org-key with a key or for a keyless local
