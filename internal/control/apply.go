@@ -65,12 +65,20 @@ type Batch struct {
 	keys keyWrite
 }
 
-// written are the objects that the batch puts.
-func (b *Batch) written() map[resource.Ref]bool {
-	out := make(map[resource.Ref]bool, len(b.Ops))
-	for i := range b.Ops {
-		if b.Ops[i].Put != nil {
-			out[b.Ops[i].ref()] = true
+// written are the objects that a change makes or alters. One that it only
+// gives to another owner is none of them.
+func written(before, after *store.State) map[resource.Ref]bool {
+	was := make(map[resource.Ref]string, len(before.Documents))
+	for i := range before.Documents {
+		d := &before.Documents[i]
+		was[resource.Ref{Kind: d.Kind, Name: d.Name}] = string(d.Spec)
+	}
+	out := map[resource.Ref]bool{}
+	for i := range after.Documents {
+		d := &after.Documents[i]
+		ref := resource.Ref{Kind: d.Kind, Name: d.Name}
+		if spec, there := was[ref]; !there || spec != string(d.Spec) {
+			out[ref] = true
 		}
 	}
 	return out
@@ -109,7 +117,7 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		done, problems, err := c.compile(after, b.written())
+		done, problems, err := c.compile(after, written(s, after))
 		if err != nil {
 			return nil, err
 		}
