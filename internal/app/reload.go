@@ -41,8 +41,9 @@ type compiler struct {
 	drivers []*upstream.Driver
 }
 
-func (c *compiler) compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems) {
-	return snapshot.Compile(docs, snapshot.Deps{Catalog: c.vendors, Drivers: c.drivers, Resolve: resolve, Revision: revision, Keys: keys})
+func (c *compiler) compile(docs []resource.Document, d snapshot.Deps) (*snapshot.Live, resource.Problems) {
+	d.Catalog, d.Drivers = c.vendors, c.drivers
+	return snapshot.Compile(docs, d)
 }
 
 // Compile makes a snapshot of a loaded configuration alone, without a store:
@@ -53,7 +54,7 @@ func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
 		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
 	}
 	c := compiler{vendors: vendors, drivers: drivers.All()}
-	live, problems := c.compile(l.Documents, nil, revision, func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) })
+	live, problems := c.compile(l.Documents, snapshot.Deps{Revision: revision, Resolve: func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) }})
 	if len(problems) > 0 {
 		return nil, problems
 	}

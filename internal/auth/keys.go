@@ -25,6 +25,9 @@ type Key struct {
 	Type string
 	// Team, Department and User are whose key it is; empty if nobody's.
 	Team, Department, User string
+	// Unenforced names a restriction that this version can't enforce: the key
+	// admits nobody then.
+	Unenforced string
 	// Expires is zero for a key that does not.
 	Expires time.Time
 }

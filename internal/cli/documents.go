@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/app"
 	"github.com/interlock-gateway/interlock/internal/config"
@@ -154,7 +153,7 @@ func (s *documentSet) findDuplicates() {
 		if ref.Name == "" {
 			return false
 		}
-		key := resource.Ref{Kind: ref.Kind, Name: strings.ToLower(ref.Name)}
+		key := resource.NameKey(ref)
 		other, twice := first[key]
 		if !twice {
 			first[key] = d

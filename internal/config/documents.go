@@ -136,7 +136,7 @@ func (l *loader) checkDuplicates() {
 		if ref.Name == "" {
 			continue
 		}
-		key := resource.Ref{Kind: ref.Kind, Name: strings.ToLower(ref.Name)}
+		key := resource.NameKey(ref)
 		other, twice := first[key]
 		if !twice {
 			first[key] = d

@@ -35,7 +35,9 @@ func (l *loader) resourceFiles() []string {
 			l.setting(resource.CodeInvalid, at, "%q is no glob; check its brackets", shortened(pattern))
 			continue
 		}
-		if len(matches) == 0 {
+		// A glob may wait for its first file; a path that is written out may
+		// not.
+		if len(matches) == 0 && !strings.ContainsAny(pattern, "*?[") {
 			l.setting(resource.CodeInvalid, at, "no file matches %q in the folder %s; check the path", shortened(pattern), dir)
 			continue
 		}

@@ -49,7 +49,7 @@ func (l *loader) checkNotBuilt() {
 	for _, u := range notBuilt() {
 		for _, path := range leaves(u.path) {
 			have, want := lookUp(l.config, path), lookUp(defaults, path)
-			if !same(have, want) && !l.reported(path) {
+			if !same(have, want) && !describesThisVersion(path, have) && !l.reported(path) {
 				l.setting(resource.CodeNotBuilt, path, "%s; %s", u.reason, accepted(want))
 			}
 		}
@@ -57,6 +57,18 @@ func (l *loader) checkNotBuilt() {
 	if !strings.HasPrefix(l.config.Storage.URL, "sqlite:") && !l.reported("storage.url") {
 		l.setting(resource.CodeNotBuilt, "storage.url", "PostgreSQL is not part of this version yet; use sqlite:PATH")
 	}
+}
+
+// describesThisVersion tells values that are no default and ask for just what
+// this version does.
+func describesThisVersion(path string, have reflect.Value) bool {
+	switch path {
+	case "llmProxy.retry.maxRetries":
+		return have.IsValid() && have.IsZero()
+	case "llmProxy.circuitBreaker.enabled":
+		return have.IsValid() && have.IsZero()
+	}
+	return false
 }
 
 // reported tells whether there is a problem at or inside a setting.

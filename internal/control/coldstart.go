@@ -49,7 +49,7 @@ func (c *Control) coldStart() error {
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("read the last configuration: %w", err)
 	}
-	done, problems, err := c.compile(&s)
+	done, problems, err := c.compile(&s, nil)
 	if err != nil {
 		return fmt.Errorf("the last configuration: %w", err)
 	}

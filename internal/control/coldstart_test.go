@@ -219,7 +219,7 @@ func TestAC_GRANT_6_enforced_file_mends(t *testing.T) {
 	e.setenv("OLD", "")
 	e.setenv("NEW", "sk-from-the-environment-5678")
 	e.restart()
-	if err := e.Load(t.Context()); err == nil || !strings.Contains(err.Error(), "OLD") {
+	if err := e.Load(t.Context()); err != nil || !strings.Contains(e.live.Current().Warnings.Error(), "OLD") {
 		t.Fatalf("load: %v", err)
 	}
 	e.enforce(provider("a", `"apiKey":"env:NEW"`))

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Store store.Config
 	// Compile makes a snapshot of documents; see snapshot.Compile.
-	Compile func(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems)
+	Compile func(docs []resource.Document, d snapshot.Deps) (*snapshot.Live, resource.Problems)
 	// Publish makes a snapshot current.
 	Publish func(*snapshot.Live)
 	Box     *secret.Box
@@ -75,8 +75,10 @@ type compiled struct {
 	live    *snapshot.Live
 }
 
-// compile reads all objects of a state and makes the snapshot.
-func (c *Control) compile(s *store.State) (*compiled, resource.Problems, error) {
+// compile reads all objects of a state and makes the snapshot. A secret that
+// can't be read is a problem for the objects of strict only: one variable that
+// is gone must not darken every other provider.
+func (c *Control) compile(s *store.State, strict map[resource.Ref]bool) (*compiled, resource.Problems, error) {
 	out := &compiled{state: s, objects: make([]resource.Object, len(s.Documents))}
 	docs := make([]resource.Document, len(s.Documents))
 	byID := map[string]*store.Document{}
@@ -102,12 +104,16 @@ func (c *Control) compile(s *store.State) (*compiled, resource.Problems, error) 
 			revoked[k.Hash] = true
 		}
 	}
-	live, problems := c.opt.Compile(docs, keys, uint64(max(s.Revision, 0)), func(o resource.Object, ref string) (secret.String, error) {
+	resolve := func(o resource.Object, ref string) (secret.String, error) {
 		v, err := c.resolveFor(o)(ref)
 		if _, isKey := o.(*resource.Key); isKey && err == nil && revoked[hash(v)] {
 			return secret.String{}, errRevoked
 		}
 		return v, err
+	}
+	live, problems := c.opt.Compile(docs, snapshot.Deps{
+		Revision: uint64(max(s.Revision, 0)), Keys: keys, Resolve: resolve,
+		Tolerate: func(o resource.Object) bool { return !strict[resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}] },
 	})
 	if len(problems) > 0 {
 		return nil, problems, nil
@@ -126,6 +132,9 @@ func (c *Control) publish(s *store.State, live *snapshot.Live) {
 	}
 	c.started, c.revision = true, s.Revision
 	c.opt.Publish(live)
+	for _, w := range live.Warnings {
+		c.opt.Log.Warn("the configuration has a part that does not take effect", "kind", w.Object.Kind, "name", w.Object.Name, "field", w.Path, "why", w.Message)
+	}
 	if err := c.keepSnapshot(s); err != nil {
 		c.opt.Log.Error("the last configuration can't be kept for a start without the store", "path", c.opt.SnapshotPath, "error", err)
 	}
@@ -157,7 +166,7 @@ func (c *Control) Load(ctx context.Context) error {
 	if err == nil {
 		var done *compiled
 		var problems resource.Problems
-		if done, problems, err = c.compile(state); err == nil && len(problems) == 0 {
+		if done, problems, err = c.compile(state, nil); err == nil && len(problems) == 0 {
 			c.publish(state, done.live)
 			return nil
 		}

@@ -131,12 +131,13 @@ func (e *env) audited() []control.Entry {
 
 var vendors = sync.OnceValues(catalog.Load)
 
-func compile(docs []resource.Document, keys []snapshot.KeySecret, revision uint64, resolve snapshot.Resolve) (*snapshot.Live, resource.Problems) {
+func compile(docs []resource.Document, d snapshot.Deps) (*snapshot.Live, resource.Problems) {
 	c, err := vendors()
 	if err != nil {
 		panic(err)
 	}
-	return snapshot.Compile(docs, snapshot.Deps{Catalog: c, Drivers: drivers.All(), Revision: revision, Keys: keys, Resolve: resolve})
+	d.Catalog, d.Drivers = c, drivers.All()
+	return snapshot.Compile(docs, d)
 }
 
 // object reads an object from JSON, as the API does.

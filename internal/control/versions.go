@@ -158,7 +158,7 @@ func (c *Control) CompileAt(ctx context.Context, n int64) (*snapshot.Live, error
 		}
 		objects = append(objects, resource.Document{Object: o})
 	}
-	live, problems := c.opt.Compile(objects, nil, uint64(max(n, 0)), func(o resource.Object, ref string) (secret.String, error) {
+	live, problems := c.opt.Compile(objects, snapshot.Deps{Revision: uint64(max(n, 0)), Resolve: func(o resource.Object, ref string) (secret.String, error) {
 		if ref == "" {
 			return secret.String{}, nil
 		}
@@ -166,7 +166,7 @@ func (c *Control) CompileAt(ctx context.Context, n int64) (*snapshot.Live, error
 			return v, nil
 		}
 		return secret.New("sk-ant-not-available"), nil
-	})
+	}})
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("version %d is not valid in this program: %w", n, problems)
 	}
@@ -180,7 +180,7 @@ func (c *Control) Recompile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done, problems, err := c.compile(state)
+	done, problems, err := c.compile(state, nil)
 	if err != nil {
 		return err
 	}

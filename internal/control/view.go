@@ -68,6 +68,13 @@ func (c *Control) view(s *store.State, d *store.Document) (*Object, error) {
 	if _, ok := o.(*resource.Key); ok {
 		c.viewKey(s, d, out)
 	}
+	if warnings := resource.Warnings(o); len(warnings) > 0 {
+		texts := make([]string, len(warnings))
+		for i, w := range warnings {
+			texts[i] = w.Path + ": " + w.Message
+		}
+		out.Extra["warnings"] = texts
+	}
 	for _, f := range resource.SecretFields(o) {
 		if resource.IsSealedSecret(*f.Value) {
 			*f.Value = "" // write-only

@@ -125,6 +125,11 @@ func (ex *exchange) authenticate() bool {
 	caller, err := auth.Identify(ex.live.Keys, ex.r, now)
 	if err == nil {
 		ex.caller = caller
+		if u := caller.Key.Unenforced; u != "" {
+			ex.refuse(refusal{status: 400, code: "MODEL_DENIED", policy: "model-scope",
+				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", caller.Key.Name, u)})
+			return false
+		}
 		return true
 	}
 	if ap, perr := netip.ParseAddrPort(ex.r.RemoteAddr); perr == nil {

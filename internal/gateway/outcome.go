@@ -92,6 +92,9 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	note := at.note
 	if at.answer != nil && note == "" {
 		note = fmt.Sprintf("it answered with status %d; check its baseUrl", at.answer.status)
+		if at.answer.status < 400 {
+			note = fmt.Sprintf("it answered with status %d, which is not followed; check its baseUrl", at.answer.status)
+		}
 	}
 	return ex.gatewayError(502, "upstream_unreachable", "the provider %q gave no usable answer%s", p, because(note))
 }

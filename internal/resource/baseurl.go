@@ -21,9 +21,28 @@ func CheckBaseURL(raw string, allowInsecure bool) error {
 		return err
 	}
 	if !isIP {
-		return nil
+		if u.Scheme == "http" && !allowInsecure && looksPublic(u.Hostname()) {
+			return fmt.Errorf("http to %s would send the key unprotected; use https, or set allowInsecure: true", u.Hostname())
+		}
+		return nil // what the name leads to is checked when it is dialled
 	}
 	return CheckAddr(ip, u.Scheme == "http" && !allowInsecure)
+}
+
+// looksPublic tells host names of the Internet from those of a private
+// network: names without a dot, and those under the suffixes that are set
+// aside for private use or usual in clusters.
+func looksPublic(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if !strings.Contains(host, ".") {
+		return false
+	}
+	for _, suffix := range []string{".localhost", ".local", ".internal", ".lan", ".home.arpa", ".intranet", ".corp", ".private", ".test", ".svc"} {
+		if strings.HasSuffix(host, suffix) {
+			return false
+		}
+	}
+	return true
 }
 
 // CheckEndpointURL tells what is wrong with an http or https URL that is no

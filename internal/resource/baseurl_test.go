@@ -28,7 +28,7 @@ func TestCheckBaseURL(t *testing.T) {
 		{"http://[fd12:3456::1]", false},
 		{"http://[::ffff:10.0.0.1]", false},
 		{"http://ollama:11434", false}, // its addresses are checked when it is dialled
-		{"http://llm.internal.example", false},
+		{"http://llm.internal", false},
 		{"http://8.8.8.8", true},
 		{"http://host_with_underscore", false},
 	}

@@ -17,13 +17,38 @@ type unbuilt struct {
 	used bool
 	// message replaces the usual one.
 	message string
+	// effect is what using it comes to.
+	effect effect
 }
 
+// effect of a field whose part is not built.
+type effect uint8
+
+const (
+	// refuse: the object is not taken.
+	refuse effect = iota
+	// ignore: the object is taken and the field kept, with a warning. Nobody
+	// gets more than was written: what can't be served that way is not served.
+	ignore
+	// deny: the object is taken with a warning, and admits nobody. It is for
+	// restrictions: to leave one out would give more access than was written.
+	deny
+)
+
 // NotBuilt reports the fields of an object that ask for something this version
-// does not do. They are refused rather than ignored: a restriction that nobody
-// enforces would give more access than was written. A step that builds a part
-// deletes its line.
-func NotBuilt(o Object) []Problem {
+// does not do and that would mislead if they were kept. A step that builds a
+// part deletes its line.
+func NotBuilt(o Object) []Problem { return unbuiltFields(o, refuse) }
+
+// Warnings reports the fields of an object that are kept and do nothing yet.
+func Warnings(o Object) []Problem { return append(unbuiltFields(o, ignore), unbuiltFields(o, deny)...) }
+
+// Unenforced reports the restrictions of an object that this version can't
+// enforce: until they are, it must admit nobody.
+func Unenforced(o Object) []Problem { return unbuiltFields(o, deny) }
+
+// unbuiltFields reports the fields in use with an effect.
+func unbuiltFields(o Object, e effect) []Problem {
 	c := newChecker(o.Head())
 	var fields []unbuilt
 	switch o := o.(type) {
@@ -41,12 +66,20 @@ func NotBuilt(o Object) []Problem {
 		fields = o.unbuilt()
 	}
 	for _, f := range fields {
-		switch {
-		case f.used && f.message != "":
-			c.code(CodeNotBuilt, f.path, "%s", f.message)
-		case f.used:
-			c.code(CodeNotBuilt, f.path, "not part of this version yet; remove it")
+		if !f.used || f.effect != e {
+			continue
 		}
+		message := f.message
+		switch {
+		case message != "":
+		case e == refuse:
+			message = "not part of this version yet; remove it"
+		case e == ignore:
+			message = "not part of this version yet: it is kept and does nothing"
+		case e == deny:
+			message = "not part of this version yet: it can't be enforced, so nobody is admitted; remove it to admit its holders"
+		}
+		c.code(CodeNotBuilt, f.path, "%s", message)
 	}
 	return c.ps
 }
@@ -55,19 +88,19 @@ func (p *Provider) unbuilt() []unbuilt {
 	known := slices.Contains(providerTypes(), p.Type)
 	built := slices.Contains([]ProviderType{TypeAnthropic, TypeOpenAI, TypeOpenAICompatible}, p.Type)
 	return []unbuilt{
-		{"type", known && !built, "providers of type " + string(p.Type) + " are not part of this version yet; it has anthropic, openai and openai-compatible"},
+		{"type", known && !built, "providers of type " + string(p.Type) + " are not part of this version yet: it is kept, and no route uses it", ignore},
 		{
 			"wireFormat", p.WireFormat != "" && built && p.WireFormat != nativeFormat(p.Type),
-			"a provider of type " + string(p.Type) + " speaks only " + nativeFormat(p.Type) + " in this version; remove it",
+			"a provider of type " + string(p.Type) + " speaks only " + nativeFormat(p.Type) + " in this version: it is kept, and no route uses it", ignore,
 		},
-		{"aws", p.AWS != nil, ""},
-		{"google", p.Google != nil, ""},
-		{"azure", p.Azure != nil, ""},
-		{"contextWindows", len(p.ContextWindows) > 0, ""},
-		{"maxConcurrent", p.MaxConcurrent != 0, ""},
-		{"betas", len(p.Betas) > 0, ""},
-		{"droppedParams", len(p.DroppedParams) > 0, ""},
-		{"healthProbe.enabled", p.HealthProbe != nil && p.HealthProbe.Enabled, ""},
+		{"aws", p.AWS != nil, "", ignore},
+		{"google", p.Google != nil, "", ignore},
+		{"azure", p.Azure != nil, "", ignore},
+		{"contextWindows", len(p.ContextWindows) > 0, "", ignore},
+		{"maxConcurrent", p.MaxConcurrent != 0, "", ignore},
+		{"betas", len(p.Betas) > 0, "", ignore},
+		{"droppedParams", len(p.DroppedParams) > 0, "", ignore},
+		{"healthProbe.enabled", p.HealthProbe != nil && p.HealthProbe.Enabled, "", ignore},
 	}
 }
 
@@ -85,42 +118,42 @@ func (r *Route) unbuilt() []unbuilt {
 		strategy = r.Strategy.Type
 	}
 	fields := []unbuilt{
-		{"aliases", len(r.Aliases) > 0, ""},
+		{"aliases", len(r.Aliases) > 0, "", ignore},
 		{
 			"strategy.type", slices.Contains(strategyTypes(), strategy) && strategy != "failover",
-			"the strategy " + strategy + " is not part of this version yet; it has failover",
+			"the strategy " + strategy + " is not part of this version yet: members are tried in order", ignore,
 		},
-		{"allowCrossProvider", r.AllowCrossProvider, ""},
-		{"orgKeyFallbackForCallerCredentials", r.OrgKeyFallbackForCallerCredential, ""},
-		{"onLoss", r.OnLoss != "" && r.OnLoss != "allow", ""},
+		{"allowCrossProvider", r.AllowCrossProvider, "", ignore},
+		{"orgKeyFallbackForCallerCredentials", r.OrgKeyFallbackForCallerCredential, "", ignore},
+		{"onLoss", r.OnLoss != "" && r.OnLoss != "allow", "", ignore},
 	}
 	for i, m := range r.Members {
-		fields = append(fields, unbuilt{JoinPath(IndexPath("members", i), "priority"), m.Priority != 0, ""})
+		fields = append(fields, unbuilt{JoinPath(IndexPath("members", i), "priority"), m.Priority != 0, "", ignore})
 	}
 	return fields
 }
 
 func (k *Key) unbuilt() []unbuilt {
 	return []unbuilt{
-		{"owner.workload", k.Owner != nil && k.Owner.Workload != "", ""},
-		{"type", k.Type == "virtual", "virtual keys are not part of this version yet; it has pat, service and session"},
-		{"allowedModels", len(k.AllowedModels) > 0, ""},
-		{"allowedProviders", len(k.AllowedProviders) > 0, ""},
-		{"allowedResidencies", len(k.AllowedResidencies) > 0, ""},
-		{"pii", k.PII != "" && k.PII != "off", ""},
-		{"dataHandling", isDemand(k.DataHandling), ""},
-		{"rateLimits", k.RateLimits != nil && *k.RateLimits != RateLimits{}, ""},
-		{"providerCredential", k.ProviderCredential != nil, ""},
+		{"owner.workload", k.Owner != nil && k.Owner.Workload != "", "", refuse},
+		{"type", k.Type == "virtual", "virtual keys are not part of this version yet: it admits nobody", deny},
+		{"allowedModels", len(k.AllowedModels) > 0, "", deny},
+		{"allowedProviders", len(k.AllowedProviders) > 0, "", deny},
+		{"allowedResidencies", len(k.AllowedResidencies) > 0, "", deny},
+		{"pii", k.PII != "" && k.PII != "off", "", deny},
+		{"dataHandling", isDemand(k.DataHandling), "", deny},
+		{"rateLimits", k.RateLimits != nil && *k.RateLimits != RateLimits{}, "", deny},
+		{"providerCredential", k.ProviderCredential != nil, "", deny},
 	}
 }
 
 func (s *Settings) unbuilt() []unbuilt {
 	return []unbuilt{
-		{"globalPassthrough", s.GlobalPassthrough, ""},
-		{"globalModelAllowlist", len(s.GlobalModelAllowlist) > 0, ""},
-		{"requireDataHandling", isDemand(s.RequireDataHandling), ""},
-		{"piiDefault", s.PIIDefault != "" && s.PIIDefault != "off", ""},
-		{"allowAnonymousPassthrough", s.AllowAnonymousPassthrough, ""},
+		{"globalPassthrough", s.GlobalPassthrough, "", ignore},
+		{"globalModelAllowlist", len(s.GlobalModelAllowlist) > 0, "", refuse},
+		{"requireDataHandling", isDemand(s.RequireDataHandling), "", refuse},
+		{"piiDefault", s.PIIDefault != "" && s.PIIDefault != "off", "", refuse},
+		{"allowAnonymousPassthrough", s.AllowAnonymousPassthrough, "", ignore},
 	}
 }
 

@@ -44,7 +44,7 @@ func TestNotBuilt_every_field_is_built_or_refused(t *testing.T) {
 					k.Type, k.Secret = "pat", "env:X"
 				}
 				set(reflect.ValueOf(o).Elem().FieldByIndex(f.Index), name)
-				refused := slices.ContainsFunc(resource.NotBuilt(o), func(p resource.Problem) bool {
+				refused := slices.ContainsFunc(slices.Concat(resource.NotBuilt(o), resource.Warnings(o)), func(p resource.Problem) bool {
 					return p.Code == resource.CodeNotBuilt && strings.HasPrefix(p.Path, name)
 				})
 				if refused == slices.Contains(built[kind.Name], name) {
@@ -107,8 +107,8 @@ func TestNotBuilt(t *testing.T) {
 		{"a demand on data handling", key(func(k *resource.Key) { k.DataHandling = &resource.DataHandling{NoPromptTraining: true} }), "dataHandling"},
 	}
 	for _, c := range cases {
-		t.Run("refuses "+c.name, func(t *testing.T) {
-			ps := resource.NotBuilt(c.object)
+		t.Run("reports "+c.name, func(t *testing.T) {
+			ps := slices.Concat(resource.NotBuilt(c.object), resource.Warnings(c.object))
 			if len(ps) != 1 || ps[0].Path != c.path || ps[0].Code != resource.CodeNotBuilt {
 				t.Errorf("got %v", resource.Problems(ps))
 			}
@@ -127,5 +127,26 @@ func TestNotBuilt(t *testing.T) {
 				t.Errorf("got %v", resource.Problems(ps))
 			}
 		})
+	}
+}
+
+// Nobody may get more than was written: a restriction that can't be enforced
+// is refused, or its holder is.
+func TestNotBuilt_restrictions_fail_closed(t *testing.T) {
+	for _, o := range []resource.Object{
+		key(func(k *resource.Key) { k.AllowedModels = []string{"gpt-*"} }),
+		key(func(k *resource.Key) { k.AllowedProviders = []string{"a"} }),
+		key(func(k *resource.Key) { k.AllowedResidencies = []string{"eu"} }),
+		key(func(k *resource.Key) { k.PII = "block" }),
+		key(func(k *resource.Key) { k.DataHandling = &resource.DataHandling{ZeroDataRetention: true} }),
+		key(func(k *resource.Key) { n := 1; k.RateLimits = &resource.RateLimits{Concurrent: &n} }),
+		key(func(k *resource.Key) { k.Type = "virtual" }),
+		&resource.Team{Meta: resource.Meta{Kind: "Team", Name: "t"}, AllowedModels: []string{"gpt-*"}},
+		&resource.Settings{Meta: resource.Meta{Kind: "Settings", Name: "settings"}, GlobalModelAllowlist: []string{"gpt-*"}},
+		&resource.Settings{Meta: resource.Meta{Kind: "Settings", Name: "settings"}, PIIDefault: "block"},
+	} {
+		if len(resource.NotBuilt(o)) == 0 && len(resource.Unenforced(o)) == 0 {
+			t.Errorf("%+v is taken and nothing enforces it", o)
+		}
 	}
 }

@@ -122,9 +122,9 @@ func (k *Key) refs() []RefAt {
 }
 
 func (t *Team) unbuilt() []unbuilt {
-	return []unbuilt{{"allowedModels", len(t.AllowedModels) > 0, ""}}
+	return []unbuilt{{"allowedModels", len(t.AllowedModels) > 0, "", deny}}
 }
 
 func (u *User) unbuilt() []unbuilt {
-	return []unbuilt{{"password", u.Password != "", "this version has no console to sign in to; leave it out"}}
+	return []unbuilt{{"password", u.Password != "", "this version has no console to sign in to; leave it out", refuse}}
 }

@@ -96,6 +96,8 @@ func (p *Plan) filter(kept []Member, r *Route, in *Input) []Member {
 		switch v := m.Provider; {
 		case !v.OrgKey:
 			p.step(StageMember, "credential-mode", string(v.ID), "it has no key of the organisation")
+		case v.NoKey:
+			p.step(StageMember, "no-key", string(v.ID), "the organisation's key can't be read")
 		case v.Format != in.Query.Endpoint.Format:
 			p.step(StageMember, "wire-format", string(v.ID), string(v.Format))
 		case v.Drained:

@@ -59,13 +59,15 @@ func (s *Snapshot) tie(model string, routes []int32) *Refusal {
 // noMember refuses a route that has no member left. The reasons are in the
 // plan's steps.
 func (s *Snapshot) noMember(p *Plan, r *Route) *Refusal {
-	mode := true
-	var why []string
+	mode, noKey := true, true
+	var why, names []string
 	for _, st := range p.Steps {
 		if st.Stage != StageMember {
 			continue
 		}
 		mode = mode && st.Code == "credential-mode"
+		noKey = noKey && st.Code == "no-key"
+		names = append(names, fmt.Sprintf("%q", st.Subject))
 		why = append(why, fmt.Sprintf("%s: %s (%s)", st.Subject, st.Code, st.Detail))
 	}
 	if mode { // ER-MODE, also for a route without members
@@ -73,6 +75,13 @@ func (s *Snapshot) noMember(p *Plan, r *Route) *Refusal {
 			Status: 503, Code: "NO_ROUTE", Policy: "no-route",
 			Message: fmt.Sprintf("route %q, which serves the model %q, has no member with a key of the organisation, and this caller brings no credential of its own. Give one of its providers an apiKey",
 				r.ID, p.Model),
+		}
+	}
+	if noKey { // ER-NOKEY
+		return &Refusal{
+			Status: 503, Code: "NO_UPSTREAM_KEY", Policy: "no-upstream-key",
+			Message: fmt.Sprintf("the organisation's key of the provider %s can't be read, and no other member of route %q can serve the model %q; an administrator must check its apiKey",
+				strings.Join(names, ", "), r.ID, p.Model),
 		}
 	}
 	return &Refusal{ // ER-NOPROV

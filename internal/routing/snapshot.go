@@ -23,7 +23,9 @@ type Provider struct {
 	Format llm.Format
 	// OrgKey: it dials with a credential of the organisation (or needs
 	// none). Otherwise only a caller's own credential could be used.
-	OrgKey    bool
+	OrgKey bool
+	// NoKey: the organisation's key can't be read now.
+	NoKey     bool
 	Drained   bool
 	Residency string
 	// Patterns are served by the provider's own implicit route while the

@@ -24,6 +24,9 @@ type Deps struct {
 	Revision uint64
 	// Keys are secrets that are not in the documents.
 	Keys []KeySecret
+	// Tolerate says of which objects a secret that can't be read is no
+	// problem: the provider is not dialled then. nil: of none.
+	Tolerate func(o resource.Object) bool
 	// ReadFile reads CA files; nil is os.ReadFile.
 	ReadFile func(string) ([]byte, error)
 }
@@ -67,6 +70,9 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 		for _, p := range slices.Concat(doc.Object.Check(), resource.NotBuilt(doc.Object)) {
 			c.report(doc, p)
 		}
+		for _, p := range resource.Warnings(doc.Object) {
+			c.live.Warnings = append(c.live.Warnings, c.place(doc, p))
+		}
 	}
 	c.names()
 	c.references()
@@ -84,13 +90,23 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 
 // report adds a problem with its object and place filled in.
 func (c *compiler) report(doc resource.Document, p resource.Problem) {
+	c.problems = append(c.problems, c.place(doc, p))
+}
+
+// warn adds a warning.
+func (c *compiler) warn(doc resource.Document, code, path, format string, args ...any) {
+	c.live.Warnings = append(c.live.Warnings, c.place(doc, resource.Problem{Code: code, Path: path, Message: fmt.Sprintf(format, args...)}))
+}
+
+// place fills in the object and place of a problem.
+func (c *compiler) place(doc resource.Document, p resource.Problem) resource.Problem {
 	if p.Object.Name == "" {
 		p.Object = refOf(doc.Object)
 	}
 	if p.Pos == nil && doc.Locate != nil {
 		p.Pos = doc.Locate(p.Path)
 	}
-	c.problems = append(c.problems, p)
+	return p
 }
 
 func (c *compiler) problem(doc resource.Document, code, path, format string, args ...any) {
@@ -193,6 +209,10 @@ func (c *compiler) keys() {
 			return // it has issued secrets, or admits nobody
 		}
 		s, err := c.Resolve(k, k.Secret)
+		if err != nil && c.Tolerate != nil && c.Tolerate(k) {
+			c.warn(doc, "secret", "secret", "its secret can't be read, so it admits nobody: %v", err)
+			return
+		}
 		if err != nil {
 			c.problem(doc, "secret", "secret", "%v", err)
 			return
@@ -218,6 +238,9 @@ func (c *compiler) keys() {
 // not zero.
 func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
+	for _, p := range resource.Unenforced(k) {
+		out.Unenforced = p.Path
+	}
 	if o := k.Owner; o != nil {
 		out.User, out.Department = o.User, o.Department
 		if out.Team == "" {
@@ -229,6 +252,9 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 	}
 	if t, ok := lookUp[*resource.Team](c, "Team", out.Team); ok {
 		out.Team = t.Name // as the team spells it
+		for _, p := range resource.Unenforced(t) {
+			out.Unenforced = p.Path + " of its team"
+		}
 		if out.Department == "" {
 			out.Department = t.Department
 		}

@@ -21,7 +21,10 @@ func (c *compiler) compileProviders() {
 		}
 		i := slices.IndexFunc(c.Drivers, func(d *upstream.Driver) bool { return d.Type == p.Type })
 		if i < 0 {
-			return // an unknown type, or one that NotBuilt names, is reported already
+			return // no route uses it: a type that is not built, with a warning
+		}
+		if p.WireFormat != "" && p.WireFormat != string(c.Drivers[i].Format) {
+			return // likewise
 		}
 		vendor, err := c.Catalog.ForProvider(string(p.Type), p.Vendor)
 		if err != nil {
@@ -34,9 +37,13 @@ func (c *compiler) compileProviders() {
 
 func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upstream.Driver, v *catalog.Vendor) {
 	key, err := c.Resolve(p, p.APIKey)
-	if err != nil {
+	unreadable := err != nil && c.Tolerate != nil && c.Tolerate(p)
+	if err != nil && !unreadable {
 		c.problem(doc, "secret", "apiKey", "%v", err)
 		return
+	}
+	if unreadable {
+		c.warn(doc, "secret", "apiKey", "its key can't be read, so requests are not sent to it: %v", err)
 	}
 	t, err := upstream.New(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key, ReadFile: c.ReadFile})
 	if err != nil {
@@ -52,7 +59,7 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	}
 	rp := &routing.Provider{
 		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Format: d.Format,
-		OrgKey:  !key.IsZero() || v.Keyless,
+		OrgKey: !key.IsZero() || v.Keyless || unreadable, NoKey: unreadable,
 		Drained: p.Drained, Residency: p.Residency, StaticModels: p.StaticModels,
 		Patterns: c.implicitPatterns(p, d.Format, v),
 	}

@@ -53,8 +53,8 @@ func (c *compiler) route(r *resource.Route) *routing.Route {
 		id = r.Strategy.Type
 	}
 	kind, known := routing.StrategyByID(id)
-	if !known {
-		return nil // reported by Check or NotBuilt
+	if !known { // one that is not built, with a warning; Check reported any other
+		kind, _ = routing.StrategyByID("")
 	}
 	out.Strategy = kind.New()
 	if !ok {

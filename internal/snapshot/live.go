@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/upstream"
 )
@@ -15,6 +16,8 @@ type Live struct {
 	Routing  *routing.Snapshot
 	Targets  map[routing.ProviderID]*upstream.Target
 	Keys     *auth.Keys
+	// Warnings are what is kept and does nothing, or not what was meant.
+	Warnings resource.Problems
 }
 
 // Publisher holds the current Live.

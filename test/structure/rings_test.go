@@ -36,7 +36,7 @@ var rings = map[string][]string{
 	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
 	// ring 3: surfaces
 	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
-	"internal/admin":   {"audit", "control", "llm", "resource", "routing", "secret", "snapshot", "store"},
+	"internal/admin":   {"audit", "config", "control", "llm", "resource", "routing", "secret", "snapshot", "store"},
 	// ring 4: wiring
 	"internal/app": {"*"},
 	"internal/cli": {"*"},
