@@ -54,7 +54,16 @@ func TestAP_limits(t *testing.T) {
 	e.admin("PUT", "/providers/a", `{"type":"anthropic"}`, "Content-Type", "application/json; charset=latin1").code(415, "unsupported_media_type")
 	e.admin("PUT", "/providers/a", `{"type":"anthropic"}`, "Content-Encoding", "gzip").code(415, "unsupported_media_type")
 	e.admin("PUT", "/providers/a", `{"type":"anthropic"}`, "Content-Type", "Application/JSON; charset=UTF-8").want(200)
-	for _, q := range []string{"limit=0", "limit=501", "limit=x", "limit=-1", "sort=age", "enabled=maybe", "cursor=!!", "cursor=bm9uc2Vuc2U", "color=red", "limit=1&limit=2", "q=%zz"} {
+	for _, ct := range []string{"", "application/x-www-form-urlencoded"} { // as curl -d sends it
+		e.admin("PUT", "/providers/a", `{"type":"anthropic"}`, "Content-Type", ct).want(200)
+		e.admin("PUT", "/providers/a", `type=anthropic`, "Content-Type", ct).code(400, "invalid")
+		e.admin("POST", "/import?dryRun=true", `{"documents":[]}`, "Content-Type", ct).want(200)
+	}
+	for _, path := range []string{"/providers", "/audit-events", "/config-versions"} {
+		e.get(path + "?limit=501")
+		e.get(path + "?limit=2147483647")
+	}
+	for _, q := range []string{"limit=0", "limit=x", "limit=-1", "sort=age", "enabled=maybe", "cursor=!!", "cursor=bm9uc2Vuc2U", "color=red", "limit=1&limit=2", "q=%zz"} {
 		p := e.admin("GET", "/providers?"+q, nil).code(400, "invalid").problem()
 		if len(p.Errors) == 0 || !strings.HasPrefix(p.Errors[0].Path, "query") {
 			t.Errorf("%s: %+v", q, p)

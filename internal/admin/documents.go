@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/store"
@@ -19,6 +21,8 @@ import (
 type exportIn struct {
 	Accept string `header:"Accept" hidden:"true"`
 	Format string `query:"format" enum:"yaml,json" doc:"yaml if left out and Accept asks for nothing else."`
+	// Portable is what every export is.
+	Portable bool `query:"portable" doc:"Leave out what only this installation can read, such as stored secrets. Every export does."`
 }
 
 type rawOut struct {
@@ -29,8 +33,9 @@ type rawOut struct {
 
 type importIn struct {
 	WriteParams
-	Prune   bool `query:"prune" doc:"Delete what is managed here and is not among the documents."`
-	RawBody []byte
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Prune       bool   `query:"prune" doc:"Delete what is managed here and is not among the documents."`
+	RawBody     []byte
 }
 
 func (s *server) registerDocuments() {
@@ -56,7 +61,7 @@ func (s *server) registerDocuments() {
 			OperationID: "importDocuments", Method: http.MethodPost, Path: "/import", Tags: tags, Summary: "Create or replace objects from documents", MaxBodyBytes: maxImport,
 			Description: "All of them or none. Secrets that are left out keep their stored value. Objects that a file owns are skipped if they are the same, and refused otherwise.",
 		},
-		role: RoleAdmin, body: ref("Documents"), errors: []int{http.StatusConflict},
+		role: RoleAdmin, body: ref("Documents"), yaml: true, errors: []int{http.StatusConflict},
 		answers: map[int]map[string]*huma.MediaType{http.StatusOK: jsonBody(schemaOf[changeSet](s))},
 	}, s.importDocuments)
 }
@@ -111,14 +116,7 @@ func prefers(accept, want, other string) bool {
 }
 
 func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut, error) {
-	var raw []json.RawMessage
-	if err := readObject(in.RawBody, map[string]any{"documents": &raw}); err != nil {
-		return nil, err
-	}
-	if raw == nil {
-		return nil, invalid("documents", "the list of documents is missing")
-	}
-	ops, places, err := readDocuments(raw)
+	ops, where, err := in.read()
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +124,7 @@ func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut,
 		return nil, err
 	}
 	if in.Prune {
-		unlisted, err := s.unlisted(ctx, places)
+		unlisted, err := s.unlisted(ctx, where)
 		if err != nil {
 			return nil, err
 		}
@@ -134,15 +132,71 @@ func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut,
 	}
 	result, err := s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: in.DryRun, Ops: ops})
 	if err != nil {
-		return nil, locate(s.problem(ctx, err, resource.Ref{}), places)
+		return nil, locate(s.problem(ctx, err, resource.Ref{}), where)
 	}
 	return &resultOut{changesOf(result)}, nil
 }
 
+// places are where each object stands among the documents.
+type places map[resource.Ref]standing
+
+type standing struct {
+	// at is the path of the document: documents[3].
+	at string
+	// locate finds a field in a text with lines; nil if there are none.
+	locate func(path string) *resource.Position
+}
+
+// read reads the documents of the body. One that does not say what it is, or
+// that curl -d calls a form, is JSON if it begins like an object.
+func (in *importIn) read() ([]control.Op, places, error) {
+	media, _, err := mime.ParseMediaType(in.ContentType)
+	plain := err != nil || media == formType
+	if isYAML(media) || plain && !bytes.HasPrefix(bytes.TrimLeft(in.RawBody, " \t\r\n"), []byte("{")) {
+		return readYAML(in.RawBody)
+	}
+	var raw []json.RawMessage
+	if err := readObject(in.RawBody, map[string]any{"documents": &raw}); err != nil {
+		return nil, nil, err
+	}
+	if raw == nil {
+		return nil, nil, invalid("documents", "the list of documents is missing")
+	}
+	return readDocuments(raw)
+}
+
+// readYAML reads documents as the configuration file has them.
+func readYAML(raw []byte) ([]control.Op, places, error) {
+	docs, list := config.ReadDocuments("the body", raw)
+	where := places{}
+	ops := make([]control.Op, 0, len(docs))
+	for i, d := range docs {
+		target := resource.Ref{Kind: d.Object.Head().Kind, Name: d.Object.Head().Name}
+		at := resource.IndexPath("documents", i)
+		if first, twice := where[target]; twice {
+			list = append(list, resource.Problem{Code: "invalid", Object: target, Path: "name", Pos: d.Locate("name"), Message: fmt.Sprintf("%s is there already, as %s", target, first.at)})
+			continue
+		}
+		where[target] = standing{at, d.Locate}
+		ops = append(ops, control.Op{Put: d.Object})
+	}
+	if len(list) == 0 && len(ops) == 0 {
+		return nil, nil, invalid("", "the body holds no documents")
+	}
+	if len(list) == 0 {
+		return ops, where, nil
+	}
+	wrong := fault(http.StatusBadRequest, "invalid", "the documents are refused")
+	for _, p := range list {
+		wrong.add(p, p.Object, "")
+	}
+	return nil, nil, locate(wrong, where)
+}
+
 // readDocuments reads every document and says everything that is wrong with
-// any. places are where each object stands.
-func readDocuments(raw []json.RawMessage) (ops []control.Op, places map[resource.Ref]string, err error) {
-	places = map[resource.Ref]string{}
+// any.
+func readDocuments(raw []json.RawMessage) (ops []control.Op, where places, err error) {
+	where = places{}
 	var wrong *Problem
 	report := func(at string, target resource.Ref, list resource.Problems) {
 		if wrong == nil {
@@ -165,8 +219,8 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, places map[resource
 			continue
 		}
 		target := resource.Ref{Kind: kind.Name, Name: obj.Head().Name}
-		if first, twice := places[target]; twice {
-			report(at, target, resource.Problems{{Code: "invalid", Object: target, Path: "name", Message: fmt.Sprintf("%s is there already, as %s", target, first)}})
+		if first, twice := where[target]; twice {
+			report(at, target, resource.Problems{{Code: "invalid", Object: target, Path: "name", Message: fmt.Sprintf("%s is there already, as %s", target, first.at)}})
 			continue
 		}
 		if key, ok := obj.(*resource.Key); ok && resource.IsLiteralSecret(key.Secret) { // only its hash may be stored
@@ -176,13 +230,13 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, places map[resource
 			}})
 			continue
 		}
-		places[target] = at
+		where[target] = standing{at: at}
 		ops = append(ops, control.Op{Put: obj, Nulls: nulls})
 	}
 	if wrong != nil {
 		return nil, nil, wrong
 	}
-	return ops, places, nil
+	return ops, where, nil
 }
 
 func kindOf(doc json.RawMessage) (resource.Kind, *resource.Problem) {
@@ -245,7 +299,7 @@ func (s *server) objects(ctx context.Context) (map[resource.Ref]*control.Object,
 }
 
 // unlisted deletes what the API owns and no document names.
-func (s *server) unlisted(ctx context.Context, places map[resource.Ref]string) ([]control.Op, error) {
+func (s *server) unlisted(ctx context.Context, where places) ([]control.Op, error) {
 	var ops []control.Op
 	for _, k := range resource.Kinds() {
 		list, err := s.opt.Control.List(ctx, k.Name)
@@ -254,7 +308,7 @@ func (s *server) unlisted(ctx context.Context, places map[resource.Ref]string) (
 		}
 		for _, o := range list {
 			target := resource.Ref{Kind: k.Name, Name: o.Head().Name}
-			if _, listed := places[target]; !listed && o.Owner == store.OwnerAPI {
+			if _, listed := where[target]; !listed && o.Owner == store.OwnerAPI {
 				ops = append(ops, control.Op{Ref: target, IfVersion: o.Version, Revoke: true})
 			}
 		}
@@ -263,13 +317,18 @@ func (s *server) unlisted(ctx context.Context, places map[resource.Ref]string) (
 }
 
 // locate puts the place of its document before the path of each error.
-func locate(p *Problem, places map[resource.Ref]string) *Problem {
+func locate(p *Problem, where places) *Problem {
 	for i := range p.Errors {
 		e := &p.Errors[i]
-		if e.Object == nil || places[*e.Object] == "" {
+		if e.Object == nil || where[*e.Object].at == "" {
 			continue
 		}
-		at := places[*e.Object]
+		at := where[*e.Object].at
+		if find := where[*e.Object].locate; find != nil && e.Line == 0 {
+			if pos := find(e.Path); pos != nil {
+				e.Line, e.Column = pos.Line, pos.Column
+			}
+		}
 		switch {
 		case e.Path == "":
 			e.Path = at

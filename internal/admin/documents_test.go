@@ -210,3 +210,48 @@ func TestAP_export_any_text_reads_back(t *testing.T) {
 		}
 	})
 }
+
+// AP: import takes what export gives as YAML, too, and says lines.
+func TestAP_import_of_YAML(t *testing.T) {
+	e := newEnv(t)
+	e.fill()
+	was, export := e.revision(), e.get("/export?portable=true")
+	if !bytes.Equal(export.body, e.get("/export?portable=false").body) || !bytes.Equal(export.body, e.get("/export").body) {
+		t.Error("portable exports differ")
+	}
+	e.admin("GET", "/export?portable=1", nil).code(400, "invalid")
+	for _, ct := range []string{"application/yaml", "text/yaml; charset=utf-8", "application/x-yaml", "application/x-www-form-urlencoded", ""} {
+		for _, q := range []string{"", "?prune=true", "?dryRun=true"} {
+			if c := e.admin("POST", "/import"+q, export.body, "Content-Type", ct).want(200).changes(); len(c.Changes) != 0 || e.revision() != was {
+				t.Errorf("%s %s: %+v", ct, q, c)
+			}
+		}
+	}
+	to := newEnv(t)
+	if c := to.admin("POST", "/import", export.body, "Content-Type", "application/yaml").want(200).changes(); len(c.Changes) != 10 {
+		t.Errorf("%+v", c)
+	}
+	if d := cmp.Diff(string(export.body), string(to.get("/export").body)); d != "" && !strings.Contains(d, "rotatedFrom") {
+		t.Errorf("another installation exports something else:\n%s", d)
+	}
+	for _, tc := range []struct {
+		body, path string
+		line       int
+	}{
+		{"kind: Model\nname: a\ncolour: red\n", "documents[0].colour", 3},
+		{"kind: Model\nname: a\n---\nkind: Route\nname: r\nmodelPatterns: [x]\nmembers:\n  - provider: none\n", "documents[1].members[0].provider", 8},
+		{"kind: Model\nname: a\n---\nkind: Model\nname: a\n", "documents[0].name", 5},
+		{"kind: Modell\nname: a\n", "", 1},
+		{"kind: [", "", 1},
+	} {
+		if f := e.admin("POST", "/import", tc.body, "Content-Type", "application/yaml").want(400).errorAt(tc.path); f.Line != tc.line {
+			t.Errorf("%q: %+v", tc.body, f)
+		}
+	}
+	for _, body := range []string{"", "# nothing\n", "---\n"} {
+		e.admin("POST", "/import?prune=true", body, "Content-Type", "application/yaml").want(400)
+	}
+	if e.revision() != was {
+		t.Error("something was written")
+	}
+}

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -33,6 +34,8 @@ type operation struct {
 	// body describes the request's body; nil is none. It is read raw.
 	body         *huma.Schema
 	optionalBody bool
+	// yaml: the body may be YAML instead.
+	yaml bool
 	// accepts: Accept chooses the form of the answer; elsewhere it is JSON.
 	accepts bool
 	// answers are the statuses of success; a nil content is no body.
@@ -79,6 +82,9 @@ func register[I, O any](s *server, op operation, handle func(context.Context, *I
 func (s *server) document(op *operation) {
 	if op.body != nil {
 		op.RequestBody.Content = jsonBody(op.body)
+		if op.yaml {
+			op.RequestBody.Content[yamlType] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
+		}
 		op.RequestBody.Required = !op.optionalBody
 	}
 	headers := map[string]*huma.Param{}
@@ -155,7 +161,7 @@ func wellFormed(r *http.Request, op *huma.Operation) *Problem {
 			return invalid("query."+name, "this parameter appears twice")
 		}
 	}
-	for _, name := range []string{"dryRun", "prune"} {
+	for _, name := range []string{"dryRun", "prune", "portable"} {
 		if query.Has(name) && query.Get(name) != "true" && query.Get(name) != "false" {
 			return invalid("query."+name, "write true or false")
 		}
@@ -163,14 +169,37 @@ func wellFormed(r *http.Request, op *huma.Operation) *Problem {
 	if op.RequestBody == nil || r.ContentLength == 0 {
 		return nil
 	}
-	sent := r.Header.Get("Content-Type")
-	media, params, err := mime.ParseMediaType(sent)
-	charset := strings.ToLower(params["charset"])
-	if sent != "" && (err != nil || media != "application/json" || charset != "" && charset != "utf-8") {
-		return fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is %q; send application/json", sent)
+	if p := sendable(r.Header.Get("Content-Type"), op); p != nil {
+		return p
 	}
 	if r.Header.Get("Content-Encoding") != "" {
 		return fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "send the body without Content-Encoding")
 	}
 	return nil
+}
+
+// Media types of bodies, besides JSON.
+const (
+	formType = "application/x-www-form-urlencoded"
+	yamlType = "application/yaml"
+)
+
+// sendable refuses bodies of a media type that the operation does not take.
+// What curl -d calls a form is read as what it should be.
+func sendable(sent string, op *huma.Operation) *Problem {
+	if sent == "" {
+		return nil
+	}
+	media, params, err := mime.ParseMediaType(sent)
+	charset := strings.ToLower(params["charset"])
+	known := media == "application/json" || media == formType || isYAML(media) && op.RequestBody.Content[yamlType] != nil
+	if err == nil && known && (charset == "" || charset == "utf-8") {
+		return nil
+	}
+	takes := strings.Join(slices.Sorted(maps.Keys(op.RequestBody.Content)), " or ")
+	return fault(http.StatusUnsupportedMediaType, "unsupported_media_type", "the body is %q; send %s", sent, takes)
+}
+
+func isYAML(media string) bool {
+	return media == yamlType || media == "text/yaml" || media == "application/x-yaml" || media == "text/x-yaml"
 }

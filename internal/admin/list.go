@@ -11,15 +11,18 @@ import (
 	"github.com/interlock-gateway/interlock/internal/control"
 )
 
-const defaultLimit = 50
+const (
+	defaultLimit = 50
+	maxLimit     = 500
+)
 
 // PageParams are the parameters of every list.
 type PageParams struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" doc:"How many items; 50 if left out."`
+	Limit  int    `query:"limit" minimum:"1" doc:"How many items; 50 if left out, 500 if it is more."`
 	Cursor string `query:"cursor" maxLength:"2000" doc:"The nextCursor of the page before, with the same other parameters."`
 }
 
-func (p PageParams) limit() int { return cmp.Or(p.Limit, defaultLimit) }
+func (p PageParams) limit() int { return min(cmp.Or(p.Limit, defaultLimit), maxLimit) }
 
 // listIn are the parameters of a list of objects.
 type listIn struct {

@@ -109,6 +109,7 @@ func (s *server) readOnlyFields(r Resource) map[string]*huma.Schema {
 		"createdAt": {Type: huma.TypeString, Format: "date-time"},
 		"updatedAt": {Type: huma.TypeString, Format: "date-time"},
 		"managedBy": {Type: huma.TypeString, Enum: []any{"api", "file", string(ownerNone)}, Description: "Who owns the object. What a file owns is read-only here, and so is what Interlock derives."},
+		"warnings":  {Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, Description: "What is stored and has no effect in this version."},
 		"managedIn": {Type: huma.TypeString, Description: "The file and line of an object that a file owns."},
 	}
 	if r.ByID {
