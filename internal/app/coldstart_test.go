@@ -202,9 +202,9 @@ func TestAC_GRANT_6_nothing_to_start_with(t *testing.T) {
 	}
 }
 
-// TestAC_GRANT_6_secret_is_gone: neither what is stored nor the last
-// configuration compiles without a secret that both name; the file that says
-// another one mends both.
+// TestAC_GRANT_6_secret_is_gone: a secret that is gone keeps nothing from
+// starting. A file that names another one mends it; else its provider serves
+// nothing until the secret is back and read again.
 func TestAC_GRANT_6_secret_is_gone(t *testing.T) {
 	fake := gwtest.NewFake(t)
 	dir := t.TempDir()
@@ -226,14 +226,19 @@ func TestAC_GRANT_6_secret_is_gone(t *testing.T) {
 	}
 	stop(t, s)
 
-	// In mode seed the file says nothing; the secret comes back by itself.
+	// In mode seed the file says nothing.
 	remove(t, filepath.Join(dir, "new-key"))
 	s = server(t, dir, "seed", fake.OpenAI("unused"))
-	ask(t, s, 400)
+	if got := ask(t, s, 503); !strings.Contains(got.Body, "NO_UPSTREAM_KEY") {
+		t.Errorf("without the secret: %s", got.Body)
+	}
+	if got := field(t, s, "/providers/a", "managedBy"); got != "api" {
+		t.Errorf("the file does not enforce it any more, and it is managed by %v", got)
+	}
 	write(t, filepath.Join(dir, "new-key"), "sk-behind-a-file-0003")
-	eventually(t, "requests are served", func() bool { return s.Post(t, chatPath, gwtest.Chat("gpt-5", false)).Status == 200 })
+	s.Reload(t, config(dir, "seed", fake.OpenAI("unused")))
+	ask(t, s, 200)
 	if got := fake.Records(); !strings.Contains(got[len(got)-1].Headers.Get("Authorization"), "0003") {
 		t.Errorf("the provider received %v", got[len(got)-1].Headers)
 	}
-	eventually(t, "the objects are released", func() bool { return field(t, s, "/providers/a", "managedBy") == "api" })
 }
