@@ -351,7 +351,9 @@ func TestER_SIZE_endless_body_that_decodes_to_nothing(t *testing.T) {
 		}()
 		req := gw.Request(t, "POST", e.Paths[0], "", "Content-Encoding: gzip")
 		req.Body = pr
-		wantRefusal(t, gw.Send(t, withoutLength(req)), e.Format, 413, "request_too_large")
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		wantRefusal(t, gw.Send(t, withoutLength(req).WithContext(ctx)), e.Format, 413, "request_too_large")
 		_ = pr.Close()
 		await(t, stopped, "the end of the upload")
 	})
