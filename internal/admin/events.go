@@ -28,19 +28,25 @@ const (
 // eventsIn are the filters of the audit.
 type eventsIn struct {
 	PageParams
-	Accept    string    `header:"Accept" hidden:"true"`
-	Format    string    `query:"format" enum:"json,csv,ndjson" doc:"csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same."`
-	From      time.Time `query:"from" doc:"Only what ended at this time or later."`
-	To        time.Time `query:"to" doc:"Only what ended before this time."`
-	Kind      string    `query:"kind" enum:"request,attempt,skip,denial,event,admin"`
-	Outcome   string    `query:"outcome" enum:"allow,deny,error,canceled"`
-	Code      string    `query:"code" maxLength:"200"`
-	Key       string    `query:"key" maxLength:"200" doc:"The name of the caller's key."`
-	Team      string    `query:"team" maxLength:"200"`
-	Model     string    `query:"model" maxLength:"300" doc:"The model that was asked for."`
-	Route     string    `query:"route" maxLength:"200"`
-	Provider  string    `query:"provider" maxLength:"200" doc:"The provider of the row: who served a request, or was dialed in an attempt."`
-	RequestID string    `query:"requestId" maxLength:"200"`
+	Accept     string    `header:"Accept" hidden:"true"`
+	Format     string    `query:"format" enum:"json,csv,ndjson" doc:"csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same."`
+	From       time.Time `query:"from" doc:"Only what ended at this time or later."`
+	To         time.Time `query:"to" doc:"Only what ended before this time."`
+	Kind       string    `query:"kind" enum:"request,attempt,skip,denial,event,admin"`
+	Outcome    string    `query:"outcome" enum:"allow,deny,error,canceled"`
+	Code       string    `query:"code" maxLength:"200"`
+	Key        string    `query:"key" maxLength:"200" doc:"The name of the caller's key."`
+	Team       string    `query:"team" maxLength:"200"`
+	Model      string    `query:"model" maxLength:"300" doc:"The model that was asked for."`
+	Route      string    `query:"route" maxLength:"200"`
+	Provider   string    `query:"provider" maxLength:"200" doc:"The provider of the row: who served a request, or was dialed in an attempt."`
+	RequestID  string    `query:"requestId" maxLength:"200"`
+	User       string    `query:"user" maxLength:"300"`
+	Department string    `query:"department" maxLength:"200"`
+	Source     string    `query:"source" maxLength:"200" doc:"How the caller was known, such as the type of its key."`
+	Policy     string    `query:"policy" maxLength:"200"`
+	Category   string    `query:"category" maxLength:"200" doc:"The category of a failure, as rows have it."`
+	Status     int       `query:"status" minimum:"100" maximum:"599" doc:"The HTTP status of the row: of the answer, or of an attempt."`
 }
 
 // eventCursor is where a list of rows goes on: after a row of a record; after
@@ -68,7 +74,7 @@ func (s *server) registerAudit() {
 			OperationID: "listAuditEvents", Method: http.MethodGet, Path: "/audit-events", Tags: tags, Summary: "Search the audit, or export it",
 			Description: "Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.",
 		},
-		role: RoleViewer, accepts: true,
+		role: RoleViewer, accepts: true, lenient: true,
 		answers: map[int]map[string]*huma.MediaType{http.StatusOK: {
 			"application/json":     {Schema: listSchema(schemaOf[audit.Row](s))},
 			"text/csv":             {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -250,7 +256,13 @@ func (q *search) filter() store.RecordFilter {
 // not decide.
 func (q *search) matches(r *audit.Row) bool {
 	in := q.in
-	for _, f := range [][2]string{{in.Kind, r.Kind}, {in.Outcome, r.Outcome}, {in.Code, r.Code}, {in.Provider, r.Provider}} {
+	if in.Status != 0 && in.Status != r.Status {
+		return false
+	}
+	for _, f := range [][2]string{
+		{in.Kind, r.Kind}, {in.Outcome, r.Outcome}, {in.Code, r.Code}, {in.Provider, r.Provider}, {in.Policy, r.Policy},
+		{in.Category, r.Category}, {in.User, r.Caller.User}, {in.Department, r.Caller.Department}, {in.Source, r.Caller.Source},
+	} {
 		if f[0] != "" && f[0] != f[1] {
 			return false
 		}

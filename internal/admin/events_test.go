@@ -25,7 +25,7 @@ func (e *env) record(i int, change func(*audit.Record)) {
 	e.t.Helper()
 	r := &audit.Record{
 		Kind: audit.KindRequest, Time: start.Add(time.Duration(i) * time.Second), RequestID: fmt.Sprintf("req-%03d", i), Outcome: audit.OutcomeAllow, Status: 200,
-		Caller: audit.Caller{Key: "ci", Team: "platform"}, Endpoint: "chat_completions", RequestedModel: "gpt-5", RouteName: "chat", Provider: "b", Credential: "own",
+		Caller: audit.Caller{Key: "ci", Team: "platform", User: fmt.Sprintf("user-%d", i%3), Department: "IT", Source: "service"}, Endpoint: "chat_completions", RequestedModel: "gpt-5", RouteName: "chat", Provider: "b", Credential: "own",
 		Attempts: []audit.Attempt{
 			{Provider: "a", WireModel: "gpt-5", Outcome: audit.OutcomeError, Category: "rate_limit", Code: "slow_down", Status: 429},
 			{Provider: "b", WireModel: "gpt-5", Outcome: audit.OutcomeAllow, Status: 200, Start: audit.Millis(time.Millisecond), Duration: audit.Millis(2 * time.Millisecond)},
@@ -42,7 +42,7 @@ func (e *env) record(i int, change func(*audit.Record)) {
 
 func denied(r *audit.Record) {
 	r.Outcome, r.Code, r.Status, r.Attempts, r.Provider, r.RouteName, r.RequestedModel = audit.OutcomeDeny, "NO_ROUTE", 503, nil, "", "", "o3"
-	r.Caller.Key = "other"
+	r.Caller.Key, r.Caller.Department, r.Caller.Source, r.Policy = "other", "Sales", "pat", "no-grant"
 }
 
 func failed(r *audit.Record) {
@@ -146,6 +146,17 @@ func TestRS_AUDIT_filters_and_pages(t *testing.T) {
 		"route=chat":                       func(r audit.Row) bool { return r.RouteName == "chat" },
 		"requestId=req-007":                func(r audit.Row) bool { return r.RequestID == "req-007" },
 		"requestId=req-007&kind=attempt":   func(r audit.Row) bool { return r.RequestID == "req-007" && r.Kind == "attempt" },
+		"user=user-1":                      func(r audit.Row) bool { return r.Caller.User == "user-1" },
+		"user=user-1&outcome=error":        func(r audit.Row) bool { return r.Caller.User == "user-1" && r.Outcome == "error" },
+		"department=Sales":                 func(r audit.Row) bool { return r.Caller.Department == "Sales" },
+		"source=pat&kind=denial":           func(r audit.Row) bool { return r.Caller.Source == "pat" && r.Kind == "denial" },
+		"policy=no-grant":                  func(r audit.Row) bool { return r.Policy == "no-grant" },
+		"policy=no":                        func(audit.Row) bool { return false },
+		"category=rate_limit":              func(r audit.Row) bool { return r.Category == "rate_limit" },
+		"category=rate_limit&kind=request": func(audit.Row) bool { return false },
+		"status=429":                       func(r audit.Row) bool { return r.Status == 429 },
+		"status=503&team=platform":         func(r audit.Row) bool { return r.Status == 503 },
+		"color=red&kind=admin":             func(r audit.Row) bool { return r.Kind == "admin" },
 		"from=" + at(10):                   func(r audit.Row) bool { return r.Kind == "admin" || number(r) >= 10 },
 		"to=" + at(10):                     func(r audit.Row) bool { return r.Kind != "admin" && number(r) < 10 },
 		"from=" + at(10) + "&to=" + at(20): func(r audit.Row) bool { return number(r) >= 10 && number(r) < 20 },
@@ -169,7 +180,7 @@ func TestRS_AUDIT_filters_and_pages(t *testing.T) {
 	if a := e.get("/audit-events?kind=admin&limit=1"); a.object()["nextCursor"] != nil || len(a.object()["items"].([]any)) != 1 {
 		t.Errorf("%s", a.body)
 	}
-	for _, q := range []string{"kind=x", "outcome=maybe", "from=yesterday", "cursor=x", "cursor=e30", "format=xml", "color=red", "to=2026"} {
+	for _, q := range []string{"kind=x", "outcome=maybe", "from=yesterday", "cursor=x", "cursor=e30", "format=xml", "to=2026", "status=x", "status=7", "kind=admin&kind=denial"} {
 		e.admin("GET", "/audit-events?"+q, nil).code(400, "invalid")
 	}
 }

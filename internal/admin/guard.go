@@ -34,6 +34,8 @@ type operation struct {
 	// body describes the request's body; nil is none. It is read raw.
 	body         *huma.Schema
 	optionalBody bool
+	// lenient: parameters that are not known are ignored.
+	lenient bool
 	// yaml: the body may be YAML instead.
 	yaml bool
 	// accepts: Accept chooses the form of the answer; elsewhere it is JSON.
@@ -47,6 +49,7 @@ type operation struct {
 const (
 	roleKey    = "role"
 	acceptsKey = "accepts"
+	lenientKey = "lenient"
 )
 
 // jsonBody describes a JSON answer.
@@ -56,7 +59,7 @@ func jsonBody(s *huma.Schema) map[string]*huma.MediaType {
 
 // register declares one operation.
 func register[I, O any](s *server, op operation, handle func(context.Context, *I) (*O, error)) {
-	op.Metadata = map[string]any{roleKey: op.role, acceptsKey: op.accepts}
+	op.Metadata = map[string]any{roleKey: op.role, acceptsKey: op.accepts, lenientKey: op.lenient}
 	op.Extensions = map[string]any{"x-role": string(op.role)}
 	op.Responses = map[string]*huma.Response{}
 	op.SkipValidateBody = true // it is read strictly where it is used
@@ -147,7 +150,20 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	if accepts, _ := ctx.Operation().Metadata[acceptsKey].(bool); !accepts {
 		r.Header.Del("Accept") // huma would answer with any name of the form as Content-Type
 	}
+	if ctx.Operation().Metadata[lenientKey] == true {
+		dropUnknown(r, ctx.Operation())
+	}
 	next(huma.WithContext(ctx, withPrincipal(r.Context(), who)))
+}
+
+// dropUnknown takes the parameters out of a request that its operation does not
+// have.
+func dropUnknown(r *http.Request, op *huma.Operation) {
+	query := r.URL.Query()
+	maps.DeleteFunc(query, func(name string, _ []string) bool {
+		return !slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.In == "query" && p.Name == name })
+	})
+	r.URL.RawQuery = query.Encode()
 }
 
 // wellFormed refuses what huma would read in a forgiving way.
