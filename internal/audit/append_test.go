@@ -219,6 +219,26 @@ func TestOP_6_close_lets_appends_finish(t *testing.T) {
 	}
 }
 
+// TestOP_6_close_waits: for an append that has not written yet; the folder is
+// not another process's before that.
+func TestOP_6_close_waits(t *testing.T) {
+	b := newBench(t, SpoolOptions{})
+	slow := b.acquire()
+	closed := make(chan struct{})
+	go func() { b.Close(); close(closed) }()
+	eventually(t, "closing has begun", func() bool { return errors.Is(b.Append(plain("late")), ErrClosed) })
+	if _, err := OpenSpool(b.opt); !errors.Is(err, ErrInUse) {
+		t.Errorf("another process: %v", err)
+	}
+	select {
+	case <-closed:
+		t.Error("it did not wait")
+	case <-time.After(20 * time.Millisecond):
+	}
+	slow.release()
+	<-closed
+}
+
 // TestOP_6_fsync: the option makes no other difference.
 func TestOP_6_fsync(t *testing.T) {
 	b := newBench(t, SpoolOptions{Fsync: true})
