@@ -46,8 +46,10 @@ func TestCL_answers_of_servers(t *testing.T) {
 		"empty":     {problem(400, `{}`), "answered 400 Bad Request, and not as an Interlock server does"},
 		"proxy":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(502) }, "answered 502 Bad Gateway"},
 		"elsewhere": {http.NotFound, "has no admin API (404 Not Found)"},
-		"redirect":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://other.example/x", http.StatusTemporaryRedirect) }, "redirects to https://other.example/x; name that server with --server"},
-		"no JSON":   {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "can't be read; is it an Interlock server of this version?"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://other.example/x", http.StatusTemporaryRedirect)
+		}, "redirects to https://other.example/x; name that server with --server"},
+		"no JSON": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "can't be read; is it an Interlock server of this version?"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "99")
 			fmt.Fprint(w, "{")

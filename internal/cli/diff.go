@@ -51,7 +51,7 @@ have problems, 2 the command line is wrong.`,
 				if cmd.Flags().Changed("server") {
 					return usagef("--against compares with files and --server with a server; choose one")
 				}
-				return e.diffFiles(o)
+				return e.diffFiles(cmd.Context(), o)
 			}
 			return e.diffServer(cmd.Context(), o)
 		},
@@ -123,7 +123,7 @@ func (e *environment) importFailed(i *importer, err error, json bool) error {
 	return err
 }
 
-func (e *environment) diffFiles(o diffOptions) error {
+func (e *environment) diffFiles(ctx context.Context, o diffOptions) error {
 	before, err := e.readSet(o.against, false)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (e *environment) diffFiles(o diffOptions) error {
 			return e.refuse(set, o.json)
 		}
 	}
-	p, err := compare(before, after)
+	p, err := e.compare(ctx, before, after)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/app"
 	"github.com/interlock-gateway/interlock/internal/config"
@@ -71,7 +72,7 @@ func (e *environment) readSet(args []string, resolve bool) (*documentSet, error)
 		}
 	}
 	r.set.findDuplicates()
-	r.set.findLiterals()
+	r.set.findWarnings()
 	return r.set, nil
 }
 
@@ -90,7 +91,15 @@ func has(d *yamldoc.Doc, field string) bool { return *d.Locate(field) != *d.Pos(
 
 // configuration reads a configuration file and what it names.
 func (r *setReader) configuration(name string) error {
-	loaded, err := config.Load(newStandIns(filepath.Dir(name)).options(name, r.text, r.resolve))
+	o := newStandIns(filepath.Dir(name)).options(name, r.text, r.resolve)
+	o.Glob = func(pattern string) ([]string, error) {
+		found, err := filepath.Glob(pattern)
+		if len(found) == 0 && strings.ContainsAny(pattern, "*?[") {
+			r.unmatched(name, pattern)
+		}
+		return found, err
+	}
+	loaded, err := config.Load(o)
 	var problems resource.Problems
 	switch {
 	case errors.As(err, &problems):
@@ -105,6 +114,15 @@ func (r *setReader) configuration(name string) error {
 	}
 	r.set.docs = append(r.set.docs, loaded.Documents...)
 	return nil
+}
+
+// unmatched warns of a glob of a configuration file that matches no file.
+func (r *setReader) unmatched(name, pattern string) {
+	p := resource.Problem{Code: resource.CodeInvalid, Path: "resources.files", Message: fmt.Sprintf("no file matches %q", pattern)}
+	if docs, _ := yamldoc.Parse(name, r.texts[absolute(name)]); len(docs) > 0 {
+		p.Pos = docs[0].Locate(p.Path)
+	}
+	r.set.warnings = append(r.set.warnings, p)
 }
 
 // text reads a file for a configuration file, and notes that it did.
@@ -167,9 +185,14 @@ func (s *documentSet) findDuplicates() {
 	})
 }
 
-// findLiterals warns of secrets that are written out.
-func (s *documentSet) findLiterals() {
+// findWarnings warns of secrets that are written out, and of what is kept and
+// does nothing.
+func (s *documentSet) findWarnings() {
 	for _, d := range s.docs {
+		for _, p := range resource.Warnings(d.Object) {
+			p.Object, p.Pos = refOf(d.Object), d.Locate(p.Path)
+			s.warnings = append(s.warnings, p)
+		}
 		for _, r := range resource.SecretRefs(d.Object) {
 			if resource.IsLiteralSecret(r.Ref) && resource.CheckSecretRef(r.Ref) == nil {
 				s.warnings = append(s.warnings, resource.Problem{
@@ -194,9 +217,13 @@ func (s *documentSet) compile(resolve bool) error {
 	if !resolve || secrets == nil {
 		secrets = secret.NewResolver(s.secretOptions(resolve))
 	}
-	_, err := app.Compile(&config.Loaded{Config: config.Default(), Documents: s.docs, Secrets: secrets}, 0)
+	live, err := app.Compile(&config.Loaded{Config: config.Default(), Documents: s.docs, Secrets: secrets}, 0)
+	if err == nil {
+		s.warn(live.Warnings)
+		return nil
+	}
 	var found resource.Problems
-	if err == nil || !errors.As(err, &found) {
+	if !errors.As(err, &found) {
 		return err
 	}
 	explained := map[resource.Ref]bool{}
@@ -214,6 +241,15 @@ func (s *documentSet) compile(resolve bool) error {
 		}
 	}
 	return nil
+}
+
+// warn adds warnings that are not there yet.
+func (s *documentSet) warn(more resource.Problems) {
+	for _, p := range more {
+		if !slices.ContainsFunc(s.warnings, func(q resource.Problem) bool { return p.Error() == q.Error() }) {
+			s.warnings = append(s.warnings, p)
+		}
+	}
 }
 
 // secretOptions say how the references of loose documents are resolved.

@@ -1,123 +1,112 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"maps"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
-// compare says what leads from one set of documents to another. What is not in
-// the second one is deleted.
-func compare(before, after *documentSet) (*plan, error) {
-	old, next := byRef(before), byRef(after)
-	refs := slices.Collect(maps.Keys(old))
-	for ref := range next {
-		if old[ref] == nil {
-			refs = append(refs, ref)
-		}
-	}
-	var changes []store.Change
-	for _, ref := range refs {
-		c, err := change(ref, old[ref], next[ref])
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			changes = append(changes, *c)
-		}
-	}
-	diffs, err := control.Diffs(changes)
+// compare says what leads from one set of documents to another, in the very way
+// of a server: the first set is applied to a store in memory, the second one
+// tried there. What is not in the second one is deleted.
+func (e *environment) compare(ctx context.Context, before, after *documentSet) (*plan, error) {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	box, err := secret.NewBox(key[:])
 	if err != nil {
 		return nil, err
 	}
-	p := &plan{Changes: diffs}
+	c := control.New(control.Options{
+		Store: &memory{}, Box: box, Log: slog.New(slog.DiscardHandler), Now: e.now,
+		Resolve: func(string) (secret.String, error) { return secret.String{}, errOffline },
+		Publish: func(*snapshot.Live) {},
+		Compile: func([]resource.Document, snapshot.Deps) (*snapshot.Live, resource.Problems) {
+			return &snapshot.Live{}, nil // the sets are checked already
+		},
+	})
+	if _, err := c.Apply(ctx, control.Batch{Owner: store.OwnerAPI, Ops: puts(before)}); err != nil {
+		return nil, err
+	}
+	ops := puts(after)
+	for _, d := range before.docs {
+		if ref := refOf(d.Object); !slices.ContainsFunc(after.docs, func(d resource.Document) bool { return refOf(d.Object) == ref }) {
+			ops = append(ops, control.Op{Ref: ref})
+		}
+	}
+	result, err := c.Apply(ctx, control.Batch{Owner: store.OwnerAPI, Ops: ops, DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	p := &plan{Changes: result.Changes}
 	p.sort()
 	return p, nil
 }
 
-func byRef(s *documentSet) map[resource.Ref]resource.Object {
-	out := map[resource.Ref]resource.Object{}
-	for _, d := range s.docs {
-		out[refOf(d.Object)] = d.Object
+// puts writes all documents; a secret that one leaves out is none.
+func puts(set *documentSet) []control.Op {
+	ops := make([]control.Op, 0, len(set.docs))
+	for _, d := range set.docs {
+		op := control.Op{Put: d.Object}
+		for _, f := range resource.SecretFields(d.Object) {
+			if *f.Value == "" {
+				op.Nulls = append(op.Nulls, f.Path)
+			}
+		}
+		ops = append(ops, op)
 	}
-	return out
+	return ops
 }
 
-// change says what happens to one object, with its secrets masked; nil if it
-// stays the same.
-func change(ref resource.Ref, before, after resource.Object) (*store.Change, error) {
-	c := &store.Change{Kind: ref.Kind, Name: ref.Name}
-	if before != nil && after != nil {
-		a, err := json.Marshal(before)
-		if err != nil {
-			return nil, fmt.Errorf("compare %s: %w", ref, err)
-		}
-		b, err := json.Marshal(after)
-		if err != nil {
-			return nil, fmt.Errorf("compare %s: %w", ref, err)
-		}
-		if bytes.Equal(a, b) {
-			return nil, nil
-		}
-	}
-	var err error
-	if before != nil {
-		if c.Before, err = masked(before, nil); err != nil {
-			return nil, err
-		}
-	}
-	if after != nil {
-		c.After, err = masked(after, before)
-	}
-	return c, err
+// errOffline: files have no history, and secrets are not looked up for them.
+var errOffline = errors.New("not there offline")
+
+// memory is a store of the configuration that lasts as long as a comparison.
+type memory struct{ state store.State }
+
+var _ store.Config = (*memory)(nil)
+
+// Load gives the documents.
+func (m *memory) Load(context.Context) (*store.State, error) { return m.copy(), nil }
+
+func (m *memory) copy() *store.State {
+	return &store.State{Revision: m.state.Revision, Documents: slices.Clone(m.state.Documents)}
 }
 
-// masked is an object as JSON in which masks stand for written-out secrets; the
-// mask of one that differs from was says so.
-func masked(o, was resource.Object) (json.RawMessage, error) {
-	ref := refOf(o)
-	raw, err := json.Marshal(o)
-	if err != nil {
-		return nil, fmt.Errorf("compare %s: %w", ref, err)
+// Update writes what decide wants to be written.
+func (m *memory) Update(_ context.Context, _ time.Time, decide func(*store.State) (*store.Write, error)) (*store.State, error) {
+	w, err := decide(m.copy())
+	if err != nil || w == nil {
+		return m.copy(), err
 	}
-	kind, ok := resource.FindKind(ref.Kind)
-	if !ok {
-		return nil, fmt.Errorf("compare %s: the kind is not known", ref)
-	}
-	shown := kind.New()
-	if err := json.Unmarshal(raw, shown); err != nil {
-		return nil, fmt.Errorf("compare %s: %w", ref, err)
-	}
-	for _, f := range resource.SecretFields(shown) {
-		if !resource.IsLiteralSecret(*f.Value) {
-			continue
-		}
-		before := secretAt(was, f.Path)
-		same := before == *f.Value
-		*f.Value = control.Mask
-		if !same && resource.IsLiteralSecret(before) {
-			*f.Value += " (changed)"
-		}
-	}
-	return json.Marshal(shown)
+	m.state.Documents = append(m.state.Documents, w.Put...) // the first write is the only one
+	slices.SortFunc(m.state.Documents, func(a, b store.Document) int {
+		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
+	})
+	m.state.Revision++
+	return m.copy(), nil
 }
 
-// secretAt is the secret reference in a field of an object; empty if there is
-// none.
-func secretAt(o resource.Object, path string) string {
-	if o == nil {
-		return ""
-	}
-	for _, f := range resource.SecretFields(o) {
-		if f.Path == path {
-			return *f.Value
-		}
-	}
-	return ""
+// Current is the number of writes.
+func (m *memory) Current(context.Context) (int64, error) { return m.state.Revision, nil }
+
+// At has no history to look into.
+func (*memory) At(context.Context, int64) ([]store.Document, error) { return nil, errOffline }
+
+// Revisions has no history to look into.
+func (*memory) Revisions(context.Context, int64, int) ([]store.Revision, error) {
+	return nil, errOffline
 }
+
+// RevisionOf has no history to look into.
+func (*memory) RevisionOf(context.Context, int64) (*store.Revision, error) { return nil, errOffline }

@@ -79,6 +79,9 @@ func (e *environment) printPlan(p *plan) {
 			line = e.paint(yellow, line)
 		}
 		fmt.Fprintln(e.out, line)
+		if d.Action == "delete" {
+			continue // everything of it goes
+		}
 		for _, f := range d.Fields {
 			if d.Action == "create" {
 				fmt.Fprintf(e.out, "  %s: %s\n", f.Path, showValue(f.After))
