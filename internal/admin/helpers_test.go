@@ -174,7 +174,7 @@ func newEnv(tb testing.TB) *env {
 				return err
 			}
 			return e.spool.Append(&audit.Record{
-				Kind: audit.KindAdmin, Time: e.now(), Outcome: audit.OutcomeAllow,
+				Kind: audit.KindAdmin, Time: e.now(), RequestID: c.RequestID, Outcome: audit.OutcomeAllow,
 				Admin: &audit.AdminChange{Actor: c.Actor, Summary: c.Summary, Revision: c.Revision, Changes: changes},
 			})
 		},

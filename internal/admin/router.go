@@ -8,6 +8,8 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/control"
 )
 
 type requestIDKey struct{}
@@ -26,7 +28,7 @@ func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Interlock-Request-Id", id)
-	r = r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+	r = r.WithContext(control.WithRequestID(context.WithValue(r.Context(), requestIDKey{}, id), id))
 	start := s.now()
 	defer func() {
 		if v := recover(); v != nil {

@@ -2,9 +2,12 @@ package admin_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -165,5 +168,41 @@ func TestRS_AUDIT_every_write_is_an_event(t *testing.T) {
 	}
 	if created, deleted := list.Items[7].Admin.Changes[0], list.Items[0].Admin.Changes[0]; created.Before != nil || deleted.After != nil || deleted.Before["baseUrl"] == nil {
 		t.Errorf("%+v %+v", created, deleted)
+	}
+}
+
+// RS-AUDIT: the row of a change has the id of the API call that made it,
+// whatever made it. RS-VER: what a delete took away is shown.
+func TestRS_AUDIT_changes_name_their_request(t *testing.T) {
+	e := newEnv(t)
+	body := `{"type":"openai-compatible","baseUrl":"https://a.example.com","apiKey":"sk-a-literal-secret-9999","timeouts":{"connectMs":7}}`
+	for _, a := range []*answer{
+		e.admin("PUT", "/providers/main", body).want(201),
+		e.admin("DELETE", "/providers/main", nil).want(204),
+		e.admin("POST", "/keys", `{"name":"ci","type":"service"}`).want(201),
+		e.admin("POST", "/keys/ci/rotate", nil).want(201),
+		e.admin("DELETE", "/keys/ci", nil).want(204),
+		e.admin("POST", "/import", `{"documents":[{"kind":"Model","name":"m"}]}`).want(200),
+		e.admin("POST", "/config-versions/1/restore", nil).want(200),
+	} {
+		id := a.header.Get("X-Interlock-Request-Id")
+		if rows := e.rows("kind=admin&requestId="+id, 5); id == "" || len(rows) != 1 || rows[0].RequestID != id {
+			t.Errorf("%s: %q: %+v", a.what, id, rows)
+		}
+	}
+	var d struct {
+		changes
+		Text string
+	}
+	e.get("/config-versions/1/diff?to=2").into(&d)
+	var got []string
+	for _, f := range d.Changes[0].Fields {
+		got = append(got, fmt.Sprint(f.Path, " ", f.Before, " ", f.After))
+	}
+	if d := cmp.Diff([]string{"apiKey *** <nil>", "baseUrl https://a.example.com <nil>", "timeouts.connectMs 7 <nil>", "type openai-compatible <nil>"}, got); d != "" {
+		t.Error(d)
+	}
+	if !strings.Contains(d.Text, `timeouts.connectMs: 7 -> (not set)`) {
+		t.Error(d.Text)
 	}
 }

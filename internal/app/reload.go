@@ -189,7 +189,7 @@ func (a *App) recordChange(e control.Entry) error {
 		return err
 	}
 	return a.spool.Append(&audit.Record{
-		Kind: audit.KindAdmin, Time: time.Now(), Outcome: audit.OutcomeAllow,
+		Kind: audit.KindAdmin, Time: time.Now(), RequestID: e.RequestID, Outcome: audit.OutcomeAllow,
 		Admin: &audit.AdminChange{Actor: e.Actor, Summary: e.Summary, Revision: e.Revision, Changes: changes},
 	})
 }

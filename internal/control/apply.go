@@ -144,7 +144,7 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 	}
 	c.publish(state, next.live)
 	if c.opt.Audit != nil {
-		if err := c.opt.Audit(Entry{Actor: b.Actor, Summary: summary, Revision: state.Revision, Changes: changes}); err != nil {
+		if err := c.opt.Audit(Entry{Actor: b.Actor, RequestID: requestID(ctx), Summary: summary, Revision: state.Revision, Changes: changes}); err != nil {
 			c.opt.Log.Error("a change of the configuration was made and could not be recorded in the audit", "revision", state.Revision, "error", err)
 		}
 	}

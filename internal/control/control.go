@@ -36,10 +36,25 @@ type Options struct {
 
 // Entry is what is recorded of a change.
 type Entry struct {
-	Actor    string
-	Summary  string
-	Revision int64
-	Changes  []store.Change // secrets masked
+	Actor string
+	// RequestID names the API call that made the change; empty for any other
+	// way.
+	RequestID string
+	Summary   string
+	Revision  int64
+	Changes   []store.Change // secrets masked
+}
+
+type requestIDKey struct{}
+
+// WithRequestID makes the changes of a context those of an API call.
+func WithRequestID(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, id)
+}
+
+func requestID(ctx context.Context) string {
+	id, _ := ctx.Value(requestIDKey{}).(string)
+	return id
 }
 
 // Control changes the configuration. It is safe for concurrent use.

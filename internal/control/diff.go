@@ -84,7 +84,7 @@ func Diffs(changes []store.Change) ([]Diff, error) {
 		}
 		slices.Sort(paths)
 		for _, p := range paths {
-			if !reflect.DeepEqual(before[p], after[p]) && d.Action != "delete" {
+			if !reflect.DeepEqual(before[p], after[p]) {
 				d.Fields = append(d.Fields, FieldDiff{Path: p, Before: before[p], After: after[p]})
 			}
 		}
