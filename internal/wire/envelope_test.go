@@ -48,7 +48,7 @@ func refused(t *testing.T, body []byte, at int, message string) {
 func TestReadEnvelope_refuses(t *testing.T) {
 	for _, c := range []struct{ name, body, message string }{
 		// RQ-3a: what gateway and provider could read differently.
-		{"a model twice", `{"model":"a",‸"model":"b"}`, `"model" appears twice`},
+		{"RQ-3a a model twice", `{"model":"a",‸"model":"b"}`, `"model" appears twice`},
 		{"a model twice with equal values", `{"model":"a", ‸"model":"a"}`, `"model" appears twice`},
 		{"stream twice", `{"stream":true,"model":"a",‸"stream":false}`, `"stream" appears twice`},
 		{"an unknown member twice", `{"model":"a","x":1,‸"x":{}}`, `"x" appears twice`},
