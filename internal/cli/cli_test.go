@@ -75,7 +75,7 @@ func TestCL_confirm(t *testing.T) {
 
 func TestCL_colours_are_for_terminals(t *testing.T) {
 	p := &plan{Changes: []control.Diff{
-		{Action: "delete", Kind: "Key", Name: "k"},
+		{Action: "delete", Kind: "Key", Name: "k", Fields: []control.FieldDiff{{Path: "type", Before: "pat"}}},
 		{Action: "update", Kind: "Provider", Name: "p", Fields: []control.FieldDiff{{Path: "residency", Before: "eu", After: nil}}},
 		{Action: "create", Kind: "Route", Name: "r", Fields: []control.FieldDiff{{Path: "modelPatterns[0]", After: "<a>&\u001b[2J"}}},
 	}}
