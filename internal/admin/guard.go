@@ -102,7 +102,7 @@ func (s *server) document(op *operation) {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content, Headers: headers}
 	}
 	failed := slices.Concat(op.errors, []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable,
 	})
 	if op.body != nil {
 		failed = append(failed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

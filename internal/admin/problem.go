@@ -122,11 +122,12 @@ func (s *server) problem(ctx context.Context, err error, target resource.Ref) *P
 	return s.internal(ctx, err)
 }
 
-// internal logs a fault of ours and says only where to find it.
+// internal logs a fault of ours and says only where to find it. It is a 503: no
+// fault of ours is for a client to take as final (RQ-503).
 func (s *server) internal(ctx context.Context, err error) *Problem {
 	id := requestID(ctx)
 	s.log.ErrorContext(ctx, "the admin API failed", "requestId", id, "error", err)
-	return fault(http.StatusInternalServerError, "internal", "an internal error; the log of the server has more under the request id %s", id)
+	return fault(http.StatusServiceUnavailable, "internal", "an internal error; try again, and if it stays, the log of the server has more under the request id %s", id)
 }
 
 // refusal shows a refused change.
