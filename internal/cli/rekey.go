@@ -118,7 +118,10 @@ func (o *rekeyOptions) settings(read func(string) ([]byte, error)) (*config.Conf
 
 // stoppedStore is the path of the database, which nobody has open.
 func stoppedStore(url string) (string, error) {
-	path := strings.TrimPrefix(url, "sqlite:")
+	path, ok := strings.CutPrefix(url, "sqlite:")
+	if !ok {
+		return "", errors.New("storage.url is no SQLite database; only those can be sealed anew")
+	}
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return "", fmt.Errorf("there is no store at %s; name the server's data folder with --data, or its configuration file with --config", path)
