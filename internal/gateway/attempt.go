@@ -97,7 +97,7 @@ func (d *dialing) await(begun bool) {
 
 // answer sorts an answer: a failure, a stream, or a whole body.
 func (d *dialing) answer(resp *http.Response) (bool, attempt) {
-	d.dog.expect(d.target.Timeouts.StreamIdle, &whatIdle)
+	d.await(false)
 	switch {
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
 		return false, d.refused(resp)
