@@ -87,7 +87,13 @@ func New(o Options) *Gateway {
 	return g
 }
 
-func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) { g.mux.ServeHTTP(w, r) }
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.RequestURI == "*" { // the mux would answer with an empty 400
+		g.unknown(w, r)
+		return
+	}
+	g.mux.ServeHTTP(w, r)
+}
 
 // Drain makes /readyz answer 503, so that balancers send nothing more.
 // Running and late requests are still served.
