@@ -300,6 +300,7 @@ func TestER_SIZE_body_over_the_limit(t *testing.T) {
 		{"RQ-1_zstd_bomb", "zstd", zs},
 		{"RQ-1_zstd_bomb_in_one_frame", "zstd", oneFrame(t, bomb)},
 		{"RQ-1_zstd_bomb_that_says_a_gigabyte", "zstd", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x40\x01\x00\x00"},
+		{"RQ-1_zstd_bomb_that_says_32_MB", "zstd", "\x28\xb5\x2f\xfd\xa0\x00\x00\x00\x02\x01\x00\x00"},
 		{"RQ-1_bomb_in_a_bomb", "gzip, gzip", asGzip(t, gz)},
 		{"RQ-1_bomb_in_two_formats", "gzip, zstd", asZstd(t, gz)},
 		{"RQ-1_gzip_in_capital_letters", "GZIP", gz},
