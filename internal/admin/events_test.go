@@ -309,4 +309,10 @@ func TestAP_decision(t *testing.T) {
 	if d.Record.RequestedModel != "again" {
 		t.Errorf("%+v", d.Record)
 	}
+	// An event about a request is not the request.
+	e.record(1, func(r *audit.Record) { r.Kind, r.RequestedModel = audit.KindEvent, "an event" })
+	e.get("/decisions/req-001").into(&d)
+	if d.Record.RequestedModel != "again" {
+		t.Errorf("%+v", d.Record)
+	}
 }

@@ -90,6 +90,17 @@ func TestRS_VER_versions_say_who_when_and_what(t *testing.T) {
 	}
 }
 
+// RS-VER: an old version says nothing of how a key's secret is now.
+func TestRS_VER_an_old_version_of_a_key(t *testing.T) {
+	e := newEnv(t)
+	e.admin("POST", "/keys", map[string]any{"name": "ci", "type": "pat"}).want(201)
+	var v struct{ Objects []map[string]any }
+	e.get("/config-versions/1").into(&v)
+	if len(v.Objects) != 1 || v.Objects[0]["name"] != "ci" || v.Objects[0]["id"] == nil || v.Objects[0]["active"] != nil || v.Objects[0]["last4"] != nil {
+		t.Errorf("%v", v.Objects)
+	}
+}
+
 // RS-VER: restoring is a new version, validated like any save.
 func TestRS_VER_restoring_is_a_new_version(t *testing.T) {
 	e := newEnv(t)
