@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/store"
+	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
 	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
@@ -200,6 +203,38 @@ func TestAC_GRANT_6_nothing_to_start_with(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAC_GRANT_6_stored_configuration_is_invalid: it starts with the last good
+// one, and the file waits; a change that mends what is stored is taken, and
+// the file applied.
+func TestAC_GRANT_6_stored_configuration_is_invalid(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	dir := t.TempDir()
+	docs := []string{fake.OpenAI("a"), gwtest.Route("r", "gpt-5", "a")}
+	first := server(t, dir, "enforce", docs...)
+	ask(t, first, 200)
+	stop(t, first)
+	st, err := sqlstore.Open(t.Context(), sqlstore.Options{URL: "sqlite:" + database(dir)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = st.Update(t.Context(), time.Now(), func(*store.State) (*store.Write, error) {
+		return &store.Write{Put: []store.Document{{Kind: "Route", Name: "bad", Owner: store.OwnerAPI, Spec: []byte(`{"kind":"Route","name":"bad","modelPatterns":["m"],"members":[{"provider":"nobody"}]}`)}}}, nil
+	})
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s := server(t, dir, "enforce", append(docs, fake.OpenAI("new"))...)
+	ask(t, s, 200)
+	for _, words := range []string{"started with the last good configuration", "nobody", "can't be applied"} {
+		logged(t, s, words)
+	}
+	admin(t, s, 404, "GET", "/providers/new", "")
+	admin(t, s, 400, "PUT", "/providers/b", `{"type":"openai"}`)
+	admin(t, s, 204, "DELETE", "/routes/bad", "")
+	eventually(t, "the file is applied", func() bool { return s.Admin(t, "GET", "/providers/new", "").Status == 200 })
+	ask(t, s, 200)
 }
 
 // TestAC_GRANT_6_secret_is_gone: a secret that is gone keeps nothing from

@@ -290,6 +290,30 @@ func TestRS_KEY_3_revoking(t *testing.T) {
 	refused(t, err, 404, "not_found", "nobody")
 }
 
+// TestRS_KEY_3_secret_out_of_reach: a key can be revoked while its secret can't
+// be read, and stays so when it can be again.
+func TestRS_KEY_3_secret_out_of_reach(t *testing.T) {
+	e := newEnv(t)
+	e.setenv("ONE", "ilk_named_in_a_document_0001")
+	e.setenv("TWO", "ilk_named_in_a_document_0002")
+	e.put(`{"kind":"Key","name":"one","type":"service","secret":"env:ONE"}`, `{"kind":"Key","name":"two","type":"service","secret":"env:TWO"}`)
+	e.setenv("ONE", "")
+	e.setenv("TWO", "")
+	for _, name := range []string{"one", "two"} {
+		if _, err := e.RevokeKey(t.Context(), "x", name, 0, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.setenv("ONE", "ilk_named_in_a_document_0001")
+	e.setenv("TWO", "ilk_named_in_a_document_0002")
+	if _, err := e.Restore(t.Context(), "x", 1, false); err != nil {
+		t.Fatal(err)
+	}
+	if e.admits("ilk_named_in_a_document_0001") || e.admits("ilk_named_in_a_document_0002") {
+		t.Error("a revoked secret works")
+	}
+}
+
 // TestRS_KEY_3_of_the_file: keys that a file owns are changed there.
 func TestRS_KEY_3_of_the_file(t *testing.T) {
 	e := newEnv(t)
