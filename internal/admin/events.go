@@ -260,8 +260,15 @@ func (q *search) matches(r *audit.Row) bool {
 		return false
 	}
 	for _, f := range [][2]string{
-		{in.Kind, r.Kind}, {in.Outcome, r.Outcome}, {in.Code, r.Code}, {in.Provider, r.Provider}, {in.Policy, r.Policy},
-		{in.Category, r.Category}, {in.User, r.Caller.User}, {in.Department, r.Caller.Department}, {in.Source, r.Caller.Source},
+		{in.Kind, r.Kind},
+		{in.Outcome, r.Outcome},
+		{in.Code, r.Code},
+		{in.Provider, r.Provider},
+		{in.Policy, r.Policy},
+		{in.Category, r.Category},
+		{in.User, r.Caller.User},
+		{in.Department, r.Caller.Department},
+		{in.Source, r.Caller.Source},
 	} {
 		if f[0] != "" && f[0] != f[1] {
 			return false

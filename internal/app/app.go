@@ -63,7 +63,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	a.secrets.set(l.Secrets)
 	defer func() {
 		if err != nil {
-			a.closeStorage()
+			err = errors.Join(err, a.closeStorage())
 		}
 	}()
 	if err = a.openStorage(ctx); err != nil {

@@ -56,31 +56,31 @@ func stop(t *testing.T, s *gwtest.Server) {
 }
 
 // ask sends one request; its answer has to have a status.
-func ask(t testing.TB, s *gwtest.Server, status int) gwtest.Answer {
-	t.Helper()
-	got := s.Post(t, chatPath, gwtest.Chat("gpt-5", false))
+func ask(tb testing.TB, s *gwtest.Server, status int) gwtest.Answer {
+	tb.Helper()
+	got := s.Post(tb, chatPath, gwtest.Chat("gpt-5", false))
 	if got.Status != status {
-		t.Fatalf("status %d, want %d: %s", got.Status, status, got.Body)
+		tb.Fatalf("status %d, want %d: %s", got.Status, status, got.Body)
 	}
 	return got
 }
 
 // admin sends a request to the admin API; its answer has to have a status.
-func admin(t testing.TB, s *gwtest.Server, status int, method, path, body string, headers ...string) gwtest.Answer {
-	t.Helper()
-	got := s.Admin(t, method, path, body, headers...)
+func admin(tb testing.TB, s *gwtest.Server, status int, method, path, body string, headers ...string) gwtest.Answer {
+	tb.Helper()
+	got := s.Admin(tb, method, path, body, headers...)
 	if got.Status != status {
-		t.Fatalf("%s %s: status %d, want %d: %s", method, path, got.Status, status, got.Body)
+		tb.Fatalf("%s %s: status %d, want %d: %s", method, path, got.Status, status, got.Body)
 	}
 	return got
 }
 
 // revision is the newest configuration version, as the API says.
-func revision(t testing.TB, s *gwtest.Server) int64 {
-	t.Helper()
+func revision(tb testing.TB, s *gwtest.Server) int64 {
+	tb.Helper()
 	var list struct{ Items []struct{ Version int64 } }
-	if err := json.Unmarshal([]byte(admin(t, s, 200, "GET", "/config-versions", "").Body), &list); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(admin(tb, s, 200, "GET", "/config-versions", "").Body), &list); err != nil {
+		tb.Fatal(err)
 	}
 	if len(list.Items) == 0 {
 		return 0
@@ -89,48 +89,48 @@ func revision(t testing.TB, s *gwtest.Server) int64 {
 }
 
 // field reads one field of an object from the API.
-func field(t testing.TB, s *gwtest.Server, path, name string) any {
-	t.Helper()
+func field(tb testing.TB, s *gwtest.Server, path, name string) any {
+	tb.Helper()
 	var o map[string]any
-	if err := json.Unmarshal([]byte(admin(t, s, 200, "GET", path, "").Body), &o); err != nil {
-		t.Fatal(err)
+	if err := json.Unmarshal([]byte(admin(tb, s, 200, "GET", path, "").Body), &o); err != nil {
+		tb.Fatal(err)
 	}
 	return o[name]
 }
 
 // records are the audit records that were stored.
-func records(t testing.TB, s *gwtest.Server) []audit.Record {
-	t.Helper()
-	stored, err := s.App.Audited(t.Context())
+func records(tb testing.TB, s *gwtest.Server) []audit.Record {
+	tb.Helper()
+	stored, err := s.App.Audited(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	return decode(t, stored)
+	return decode(tb, stored)
 }
 
-func decode(t testing.TB, stored []store.Record) []audit.Record {
-	t.Helper()
+func decode(tb testing.TB, stored []store.Record) []audit.Record {
+	tb.Helper()
 	out := make([]audit.Record, len(stored))
 	for i := range stored {
 		if err := json.Unmarshal(stored[i].Data, &out[i]); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 	return out
 }
 
-func write(t testing.TB, path, text string) {
-	t.Helper()
+func write(tb testing.TB, path, text string) {
+	tb.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 
 // logged waits for words in the log.
-func logged(t testing.TB, s *gwtest.Server, words string) {
-	t.Helper()
-	eventually(t, "the log says "+words, func() bool { return strings.Contains(s.Log.String(), words) })
+func logged(tb testing.TB, s *gwtest.Server, words string) {
+	tb.Helper()
+	eventually(tb, "the log says "+words, func() bool { return strings.Contains(s.Log.String(), words) })
 }

@@ -260,20 +260,8 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 	if doc.ID == "" && ref.Kind == "Key" {
 		doc.ID = newID()
 	}
-	for _, f := range resource.SecretFields(o) {
-		switch {
-		case op.restored:
-		case strings.HasPrefix(*f.Value, Mask) || resource.IsSealedSecret(*f.Value):
-			return doc, &Error{Status: 400, Code: "secret", Detail: fmt.Sprintf("%s %s holds a mask, not a secret; leave the field out to keep the stored value, or send null to remove it", ref, f.Path),
-				Problems: resource.Problems{{Code: "secret", Object: ref, Path: f.Path, Message: "this is a mask, not a secret; leave the field out to keep the stored value"}}}
-		case *f.Value == "" && old != nil && !op.whole && !slices.Contains(op.Nulls, f.Path):
-			*f.Value = storedSecret(old, f.Path)
-		}
-	}
-	if k, ok := o.(*resource.Key); ok && k.RotatedFrom == "" {
-		if was, ok := old.(*resource.Key); ok {
-			k.RotatedFrom = was.RotatedFrom // read-only: a PUT does not cut the lineage
-		}
+	if err := inherit(o, old, op, ref); err != nil {
+		return doc, err
 	}
 	if b.Owner == store.OwnerAPI && !op.restored {
 		leaveOutDefaults(o)
@@ -292,6 +280,30 @@ func (c *Control) document(s *store.State, at int, op *Op, b *Batch) (store.Docu
 		doc.Version, doc.UpdatedAt = s.Documents[at].Version, s.Documents[at].UpdatedAt
 	}
 	return doc, nil
+}
+
+// inherit gives an object what a PUT leaves out and keeps: its stored secrets,
+// and the key that it was rotated from. It refuses a mask in place of a secret.
+func inherit(o, old resource.Object, op *Op, ref resource.Ref) error {
+	for _, f := range resource.SecretFields(o) {
+		switch {
+		case op.restored:
+		case strings.HasPrefix(*f.Value, Mask) || resource.IsSealedSecret(*f.Value):
+			return &Error{
+				Status: 400, Code: "secret",
+				Detail:   fmt.Sprintf("%s %s holds a mask, not a secret; leave the field out to keep the stored value, or send null to remove it", ref, f.Path),
+				Problems: resource.Problems{{Code: "secret", Object: ref, Path: f.Path, Message: "this is a mask, not a secret; leave the field out to keep the stored value"}},
+			}
+		case *f.Value == "" && old != nil && !op.whole && !slices.Contains(op.Nulls, f.Path):
+			*f.Value = storedSecret(old, f.Path)
+		}
+	}
+	if k, ok := o.(*resource.Key); ok && k.RotatedFrom == "" {
+		if was, ok := old.(*resource.Key); ok {
+			k.RotatedFrom = was.RotatedFrom
+		}
+	}
+	return nil
 }
 
 // wrongSecrets checks secrets that are written out. Once they are sealed the
@@ -338,8 +350,10 @@ func inUse(after *store.State, deleted []store.DocumentRef) error {
 		for _, r := range resource.Refs(o) {
 			if gone[resource.NameKey(r.Ref)] {
 				user := resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}
-				problems = append(problems, resource.Problem{Code: "in_use", Object: user, Path: r.Path, Refs: []resource.Ref{r.Ref},
-					Message: fmt.Sprintf("it uses %s; change it first", r.Ref)})
+				problems = append(problems, resource.Problem{
+					Code: "in_use", Object: user, Path: r.Path, Refs: []resource.Ref{r.Ref},
+					Message: fmt.Sprintf("it uses %s; change it first", r.Ref),
+				})
 			}
 		}
 	}

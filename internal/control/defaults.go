@@ -3,7 +3,7 @@ package control
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"strconv"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
@@ -46,7 +46,7 @@ const (
 )
 
 func timeoutDefaults() []member {
-	number := func(n int) json.RawMessage { return json.RawMessage(fmt.Sprint(n)) }
+	number := func(n int) json.RawMessage { return json.RawMessage(strconv.Itoa(n)) }
 	return []member{
 		{"connectMs", number(defaultConnectMs)},
 		{"responseHeaderMs", number(defaultResponseHeaderMs)},

@@ -126,8 +126,10 @@ func (ex *exchange) authenticate() bool {
 	if err == nil {
 		ex.caller = caller
 		if u := caller.Key.Unenforced; u != "" {
-			ex.refuse(refusal{status: 400, code: "MODEL_DENIED", policy: "model-scope",
-				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", caller.Key.Name, u)})
+			ex.refuse(refusal{
+				status: 400, code: "MODEL_DENIED", policy: "model-scope",
+				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", caller.Key.Name, u),
+			})
 			return false
 		}
 		return true

@@ -25,12 +25,12 @@ func TestWatchdog_RT_FO_TIME_cancels_at_the_limit_and_names_it(t *testing.T) {
 		ctx, d := watched(0)
 		defer d.stop()
 		d.expect(5*time.Second, &whatHeader)
-		time.Sleep(5*time.Second - 1)
+		time.Sleep(5*time.Second - time.Nanosecond)
 		synctest.Wait()
 		if fired(ctx) != "" {
 			t.Fatal("fired early")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if fired(ctx) != whatHeader {
 			t.Errorf("cause %v", context.Cause(ctx))

@@ -47,6 +47,7 @@ func NameKey(r Ref) Ref {
 	return r
 }
 
+// Check reports what is wrong with the department by itself.
 func (d *Department) Check() []Problem {
 	c := newChecker(d.Head())
 	c.textName()
@@ -54,6 +55,7 @@ func (d *Department) Check() []Problem {
 	return c.ps
 }
 
+// Check reports what is wrong with the team by itself.
 func (t *Team) Check() []Problem {
 	c := newChecker(t.Head())
 	c.textName()
@@ -62,6 +64,7 @@ func (t *Team) Check() []Problem {
 	return c.ps
 }
 
+// Check reports what is wrong with the user by itself.
 func (u *User) Check() []Problem {
 	c := newChecker(u.Head())
 	c.textName()

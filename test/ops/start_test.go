@@ -59,7 +59,7 @@ func TestOP_4_database_may_not_be_read(t *testing.T) {
 	fake := gwtest.NewFake(t)
 	s := newSite(t)
 	if os.Getuid() == 0 { // who may read everything; so somebody else runs it
-		dir, err := os.MkdirTemp("", "interlock-ops-")
+		dir, err := os.MkdirTemp("", "interlock-ops-") //nolint:usetesting // t.TempDir is below a folder that only root may enter
 		if err != nil {
 			t.Fatal(err)
 		}
