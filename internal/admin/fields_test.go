@@ -106,8 +106,7 @@ func rowOf(t *testing.T, kind string) admin.Resource {
 
 func jsonFields(typ reflect.Type) []string {
 	var out []string
-	for i := range typ.NumField() {
-		f := typ.Field(i)
+	for f := range typ.Fields() {
 		if f.Anonymous {
 			continue
 		}
