@@ -18,7 +18,7 @@ func TestOP_4_database_away_while_running(t *testing.T) {
 	fake := gwtest.NewFake(t)
 	dir := t.TempDir()
 	s := server(t, dir, "seed", fake.OpenAI("a"), gwtest.Route("r", "gpt-5", "a"))
-	db, err := sql.Open("sqlite", "file:"+database(dir)+"?_txlock=immediate")
+	db, err := sql.Open("sqlite", "file:"+database(dir)+"?_txlock=immediate&_pragma=busy_timeout(10000)")
 	if err != nil {
 		t.Fatal(err)
 	}
