@@ -3,6 +3,7 @@ package dataplane
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -546,7 +548,10 @@ func TestRQ_HDR_4_R34_R37_stream_keeps_its_pace(t *testing.T) {
 					_ = z.Close()
 				})
 				gw := gwtest.Start(t, provider.Anthropic("a"), provider.OpenAI("b"))
-				resp, err := gw.Client.Do(gw.Request(t, "POST", e.Paths[0], streamBody(t, e, endpointModel(t, e.Format)), "Accept-Encoding: "+enc))
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second) // an event that is held back would be waited for
+				defer cancel()
+				req := gw.Request(t, "POST", e.Paths[0], streamBody(t, e, endpointModel(t, e.Format)), "Accept-Encoding: "+enc)
+				resp, err := gw.Client.Do(req.WithContext(ctx))
 				if err != nil {
 					t.Fatal(err)
 				}
