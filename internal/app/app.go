@@ -60,6 +60,7 @@ type App struct {
 func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err error) {
 	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar)}
 	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
+	a.secrets.dataDir = l.Config.Storage.DataDir
 	a.secrets.set(l.Secrets)
 	defer func() {
 		if err != nil {
@@ -85,6 +86,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		ExposeRouting: a.cfg.LLMProxy.ExposeRoutingHeaders != "id-only",
 		MaxElapsed:    time.Duration(a.cfg.LLMProxy.Retry.MaxElapsedMs) * time.Millisecond,
 		Record:        a.spool.Append,
+		CanRecord:     a.spool.Ready,
 		Log:           a.log,
 	})
 	handler, err := a.handler()

@@ -24,15 +24,40 @@ import (
 	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
 )
 
-// secretResolver resolves references as the newest configuration file does.
+// secretResolver resolves references as the newest configuration file does. A
+// reference in an object can come from anybody who may use the admin API, and
+// what it names is sent to a provider: the gateway's own secrets are left out.
 type secretResolver struct {
 	current atomic.Pointer[secret.Resolver]
+	// dataDir is the folder that no reference may lead into.
+	dataDir string
 }
 
 func (s *secretResolver) set(r *secret.Resolver) { s.current.Store(r) }
 
 func (s *secretResolver) resolve(ref string) (secret.String, error) {
+	if name, ok := strings.CutPrefix(ref, "env:"); ok && (name == adminTokenEnv || strings.HasPrefix(name, "INTERLOCK_MASTER_KEY")) {
+		return secret.String{}, fmt.Errorf("%s is a secret of the gateway itself and can't be used here", name)
+	}
+	if path, ok := strings.CutPrefix(ref, "file:"); ok && s.dataDir != "" && inside(path, s.dataDir) {
+		return secret.String{}, fmt.Errorf("%s is in the gateway's own data directory and can't be used here", path)
+	}
 	return s.current.Load().Resolve(ref)
+}
+
+// inside tells whether a path leads into a folder, through links as well.
+func inside(path, dir string) bool {
+	real := func(p string) string {
+		if r, err := filepath.EvalSymlinks(p); err == nil {
+			p = r
+		}
+		if a, err := filepath.Abs(p); err == nil {
+			p = a
+		}
+		return p
+	}
+	rel, err := filepath.Rel(real(dir), real(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // compiler makes snapshots with the parts of this build.
@@ -148,6 +173,11 @@ func located(err error, docs []resource.Document) error {
 		}
 	}
 	return ce.Problems
+}
+
+// RefuseReload logs a configuration file that could not be read for a reload.
+func (a *App) RefuseReload(err error) {
+	a.log.Error("the configuration file was not reloaded and everything stays as it was", "error", err)
 }
 
 // Reload takes over what a running process can change: resources, llmProxy,

@@ -163,7 +163,13 @@ func TestOP_4_no_space_at_all(t *testing.T) {
 			t.Fatalf("append: %v", err)
 		}
 	}
+	if b.Ready() == nil {
+		t.Error("ready although nothing can be written")
+	}
 	seg.f = file
+	if b.probe(); b.Ready() != nil {
+		t.Error("not ready although the folder can be written again")
+	}
 	b.add(t, 1)
 	if got := segmentFiles(t, b.opt.Dir); len(got) != 1 {
 		t.Errorf("files: %v", got)

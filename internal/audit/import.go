@@ -57,6 +57,7 @@ func (m *Importer) Run(ctx context.Context) {
 	defer t.Stop()
 	failing := false
 	for {
+		m.opt.Spool.probe()
 		switch err := m.Sync(ctx); {
 		case err == nil && failing:
 			failing = false

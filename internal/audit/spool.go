@@ -43,6 +43,7 @@ type Spool struct {
 	opt     SpoolOptions
 	lock    io.Closer
 	active  atomic.Pointer[segment]
+	failing atomic.Bool   // the last append failed
 	pending atomic.Int64  // bytes that wait to be imported
 	over    chan struct{} // closed
 	mu      sync.Mutex    // guards rotation and what follows
@@ -198,11 +199,39 @@ func (s *Spool) Append(r *Record) error {
 	}
 	b = append(b, '\n')
 	err := s.write(b)
+	s.failing.Store(err != nil)
 	*buf = b
 	if cap(b) <= 64<<10 {
 		lines.Put(buf)
 	}
 	return err
+}
+
+// Ready says why records can't be appended now: too many wait, or the last
+// append failed and nothing could be written since. nil when they can.
+func (s *Spool) Ready() error {
+	switch {
+	case s.pending.Load() > s.opt.MaxPending:
+		return ErrFull
+	case s.failing.Load():
+		return errFailing
+	}
+	return nil
+}
+
+// errFailing says that the spool's folder can't be written.
+var errFailing = errors.New("the audit spool can't be written")
+
+// probe finds out whether a folder that could not be written can be again.
+func (s *Spool) probe() {
+	if !s.failing.Load() {
+		return
+	}
+	path := filepath.Join(s.opt.Dir, "probe")
+	err := os.WriteFile(path, make([]byte, 64<<10), 0o600)
+	if rerr := os.Remove(path); err == nil && rerr == nil {
+		s.failing.Store(false)
+	}
 }
 
 func (s *Spool) write(b []byte) error {

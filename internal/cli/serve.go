@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -83,13 +82,13 @@ func serve(o config.Options, stderr io.Writer) error {
 		}
 	}()
 	reloads := make(chan *config.Loaded)
-	go watchHangup(run, o, reloads, stderr)
+	go watchHangup(run, o, a, reloads)
 	return a.Run(run, drain, reloads)
 }
 
 // watchHangup loads the configuration again for each SIGHUP. One that has
 // problems changes nothing.
-func watchHangup(ctx context.Context, o config.Options, reloads chan<- *config.Loaded, stderr io.Writer) {
+func watchHangup(ctx context.Context, o config.Options, a *app.App, reloads chan<- *config.Loaded) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
@@ -101,7 +100,7 @@ func watchHangup(ctx context.Context, o config.Options, reloads chan<- *config.L
 		}
 		loaded, err := config.Load(o)
 		if err != nil {
-			fmt.Fprintf(stderr, "interlock: the configuration was not reloaded and stays as it was:\n%v\n", err)
+			a.RefuseReload(err)
 			continue
 		}
 		select {

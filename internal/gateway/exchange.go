@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
@@ -41,6 +42,7 @@ type exchange struct {
 	began   time.Time // accept
 	dialled time.Time // execute: the running or last attempt
 	content time.Time // execute: first content of a stream
+	dials   int       // execute
 	settled bool
 }
 
@@ -103,11 +105,29 @@ func (ex *exchange) serve() {
 		ex.refuseBody(err)
 		return
 	}
+	if ex.r.ContentLength != 0 {
+		// The limit of the body's arrival is no limit of the answer.
+		_ = http.NewResponseController(ex.w).SetReadDeadline(time.Time{})
+	}
 	ex.body = upstream.NewPayload(buf.Bytes(), func() { bodies.put(buf) })
 	defer ex.body.Release()
 	if err := wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true); err != nil {
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: err.Error()})
 		return
+	}
+	if looksSecret(ex.envelope.Model) {
+		ex.envelope.Model = "***" // neither the log nor the answer may show it
+		ex.refuse(refusal{status: 400, code: "invalid_request", message: "\"model\" holds a key instead of a model's name; check the client's settings, and rotate the key if this was sent elsewhere"})
+		return
+	}
+	if g.opt.CanRecord != nil {
+		if err := g.opt.CanRecord(); err != nil {
+			ex.refuse(refusal{
+				status: 503, code: "gateway_unavailable", unrecorded: true, retry: true, retryAfter: time.Second,
+				message: "requests can't be recorded now, so they are not served; repeat this one in a moment",
+			})
+			return
+		}
 	}
 	ex.plan = routing.Decide(ex.live.Routing, &routing.Input{Query: routing.Query{
 		Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
@@ -242,6 +262,12 @@ func (ex *exchange) recover() {
 	ex.refuse(refusal{status: 503, code: "gateway_unavailable", message: "the gateway failed on this request; the log has the request id", retry: true, retryAfter: time.Second})
 }
 
+// looksSecret tells names that are keys: a client that mixes up its settings
+// must not spread them.
+func looksSecret(model string) bool {
+	return auth.IsInterlock(model) || strings.HasPrefix(model, "sk-") || strings.HasPrefix(model, "AIza")
+}
+
 // log writes one line about a request that was not served well. Served ones
 // are at debug level.
 func (ex *exchange) log(status int, code string) {
@@ -255,5 +281,5 @@ func (ex *exchange) log(status int, code string) {
 		key = ex.caller.Key.Name
 	}
 	ex.g.opt.Log.Log(ctx, level, "request", "requestId", ex.id, "endpoint", ex.endpoint.ID, "model", clipText(ex.envelope.Model, 80),
-		"key", key, "status", status, "code", code, "attempts", len(ex.attempts))
+		"key", key, "status", status, "code", code, "attempts", ex.dials)
 }

@@ -29,6 +29,7 @@ func (ex *exchange) execute() {
 	for i := range ex.plan.Candidates {
 		c := &ex.plan.Candidates[i]
 		ex.dialled = ex.g.opt.Now()
+		ex.dials++
 		served, at := ex.dial(ctx, c, deadline)
 		if served {
 			return

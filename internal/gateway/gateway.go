@@ -4,6 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -37,7 +41,11 @@ type Options struct {
 	// Record keeps the audit record of a request; it must not keep the
 	// pointer. nil records nothing.
 	Record func(*audit.Record) error
-	Log    *slog.Logger
+	// CanRecord tells why records can't be kept now; nil from it, or no
+	// function, says that they can. Nothing is dialled for a request that
+	// could not be recorded.
+	CanRecord func() error
+	Log       *slog.Logger
 	// Now is the clock; default time.Now.
 	Now func() time.Time
 }
@@ -92,7 +100,50 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.unknown(w, r)
 		return
 	}
+	// The mux would redirect a path that is not clean, and clients would lose
+	// their body or their key on the way.
+	p := r.URL.EscapedPath() // what is escaped is part of a name
+	if strings.Contains(p, "//") {
+		p = slashes.ReplaceAllString(p, "/")
+		u, err := url.ParseRequestURI(p)
+		if err != nil {
+			g.unknown(w, r)
+			return
+		}
+		u.RawQuery = r.URL.RawQuery
+		clean := *r
+		clean.URL = u
+		r = &clean
+	}
+	if strings.Contains(p, "/.") && path.Clean(p) != p {
+		g.unknown(w, r)
+		return
+	}
+	boundBody(w, r)
 	g.mux.ServeHTTP(w, r)
+}
+
+var slashes = regexp.MustCompile(`//+`)
+
+// How long a request body may take: a base, and more for a large one.
+const (
+	bodyBase      = 30 * time.Second
+	bodyPerSecond = 64 << 10 // bytes
+	bodyUnknown   = 10 * time.Minute
+)
+
+// boundBody sets the time by which the body must be there. Without it anybody
+// could hold a connection and a goroutine with half a body, since the server
+// waits for the rest of one that no handler reads. readBody lifts the limit.
+func boundBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		return
+	}
+	limit := bodyUnknown
+	if r.ContentLength > 0 {
+		limit = min(limit, bodyBase+time.Duration(r.ContentLength/bodyPerSecond)*time.Second)
+	}
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // a writer without one is a test's
 }
 
 // Drain makes /readyz answer 503, so that balancers send nothing more.

@@ -40,6 +40,8 @@ func (g *Gateway) ready(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, 503, map[string]any{"status": "draining"})
 	case live == nil:
 		writeJSON(w, 503, map[string]any{"status": "no configuration"})
+	case g.opt.CanRecord != nil && g.opt.CanRecord() != nil:
+		writeJSON(w, 503, map[string]any{"status": "requests can't be recorded"})
 	default:
 		writeJSON(w, 200, map[string]any{"status": "ready", "revision": live.Revision})
 	}

@@ -17,6 +17,9 @@ const MaxBytes = 64 << 10
 // not exist or is empty.
 var ErrMissing = errors.New("missing")
 
+// errNotAFile says that a path leads to a folder, a pipe or a device.
+var errNotAFile = errors.New("it is not a regular file")
+
 // Options of a Resolver. Zero fields take the operating system's.
 type Options struct {
 	// LookupEnv looks up an environment variable.
@@ -125,6 +128,12 @@ func cause(err error) error {
 // readLimited reads one byte more than a secret may have, so that a device or
 // a huge file is refused without being read whole.
 func readLimited(path string) ([]byte, error) {
+	// A pipe or a device could hold the reader for ever.
+	if info, err := os.Stat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errNotAFile
+	}
 	f, err := os.Open(path) //nolint:gosec // the administrator names the file
 	if err != nil {
 		return nil, err

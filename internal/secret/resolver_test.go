@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/interlock-gateway/interlock/internal/secret"
@@ -98,7 +99,10 @@ func TestResolver_reads_the_disk(t *testing.T) {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
-	for ref, say := range map[string]string{"file:big": "longer", "file:.": "can't be read: is a directory", "file:/dev/zero": "longer"} {
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for ref, say := range map[string]string{"file:big": "longer", "file:.": "not a regular file", "file:/dev/zero": "not a regular file", "file:pipe": "not a regular file"} {
 		if _, err := r.Resolve(ref); err == nil || !strings.Contains(err.Error(), say) {
 			t.Errorf("%s: got %v; want %q", ref, err, say)
 		}

@@ -42,6 +42,10 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 		c.problem(doc, "secret", "apiKey", "%v", err)
 		return
 	}
+	if err := resource.CheckProviderKey(p, key.Reveal()); err != nil && !unreadable {
+		c.problem(doc, "secret", "apiKey", "%v", err)
+		return
+	}
 	if unreadable {
 		c.warn(doc, "secret", "apiKey", "its key can't be read, so requests are not sent to it: %v", err)
 	}
