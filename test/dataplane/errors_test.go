@@ -228,6 +228,15 @@ func TestER_ONE_replaced(t *testing.T) {
 				})
 			}
 		}
+		t.Run("ER-ONE_403_that_is_not_about_a_key", func(t *testing.T) {
+			// Agents answer any 403 by asking for a sign-in, so a bot challenge
+			// in front of a provider is none either.
+			f.Rules(t, fakellm.Rule{Action: "status", Status: 403, Shape: "html"})
+			for _, stream := range both() {
+				d.wantGolden(t, gw.Post(t, d.path, d.ask(stream)), 502, api, "upstream_unreachable",
+					fmt.Sprintf(noReply, "it answered with status 403; check its baseUrl"), "true")
+			}
+		})
 		t.Run("ER-ONE_refused", func(t *testing.T) {
 			gw := serve(t, d.provider("http://"+closedPort(t), "first"), d.route("first"))
 			d.wantGolden(t, gw.Post(t, d.path, d.ask(true)), 502, api, "upstream_unreachable", fmt.Sprintf(noReply, "the connection was refused"), "true")
@@ -241,6 +250,18 @@ func TestER_ONE_replaced(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestER_ONE_a_refused_key_in_a_400: some vendors answer a wrong key with a
+// status that would be the caller's fault.
+func TestER_ONE_a_refused_key_in_a_400(t *testing.T) {
+	d := dialects()[1]
+	f := gwtest.NewFake(t)
+	provider := strings.Replace(d.provider(f.URL, "first", "vendor: xai"), "type: openai", "type: openai-compatible", 1)
+	gw := serve(t, provider, d.route("first"))
+	f.Rules(t, fakellm.Rule{Action: "status", Status: 400, Body: `{"code":"Client specified an invalid argument","error":"Incorrect API key provided: xa***st."}`})
+	d.wantGolden(t, gw.Post(t, d.path, d.ask(true)), 502, [2]string{"", "server_error"}, "upstream_auth",
+		`the provider "first" refused the organisation's key (400); an administrator must check its apiKey`, "false")
 }
 
 // TestER_ONE_the_key_is_scrubbed: some providers quote the key that they
@@ -320,10 +341,13 @@ func TestER_POOL(t *testing.T) {
 		{"mixed", []poolMember{status(500, "server_error"), status(502, "server_error")}, 503, busy, ""},
 		{"three", []poolMember{status(500, "server_error"), status(429, "rate_limit"), reset}, 503, busy, ""},
 		{"two_of_three_shared", []poolMember{status(500, "server_error"), status(500, "server_error"), status(502, "server_error")}, 503, busy, ""},
+		{"challenges_403", []poolMember{{fakellm.Rule{Action: "status", Status: 403, Shape: "html"}, "server_error"}, {fakellm.Rule{Action: "status", Status: 403, Shape: "html"}, "server_error"}}, 503, busy, ""},
 		{"our_keys_401_403", []poolMember{status(401, "auth"), status(403, "auth")}, 502, api, ""},
 		{"no_answer", []poolMember{reset, reset}, 503, busy, ""},
 		{"all_limited", []poolMember{limited("7"), limited("3"), limited("30")}, 429, limit, "3"},
 		{"all_limited_capped", []poolMember{limited("90"), limited("3600")}, 429, limit, "59"},
+		{"all_limited_without_a_time_RT-FO-6", []poolMember{limited(""), limited("soon")}, 429, limit, "5"},
+		{"all_limited_one_without_a_time_RT-FO-6", []poolMember{limited("30"), limited("")}, 429, limit, "5"},
 		{"limited_and_quota", []poolMember{limited("7"), quota}, 429, limit, ""},
 		{"all_quota", []poolMember{quota, quota}, 429, limit, ""},
 	}

@@ -536,6 +536,50 @@ func TestRT_FO_TIME_limits(t *testing.T) {
 	})
 }
 
+// TestRT_FO_4_all_attempts_together: maxElapsedMs bounds the time to the first
+// content. Then nobody else is dialled, and the limit is named.
+func TestRT_FO_4_all_attempts_together(t *testing.T) {
+	const limit = 200 * time.Millisecond
+	eachDialect(t, func(t *testing.T, d *dialect) {
+		for _, stream := range both() {
+			for name, r := range map[string]fakellm.Rule{
+				"before_the_headers":    {Action: "hang"},
+				"after_the_headers":     {Action: "stall", After: 1},
+				"while_pings_trickle":   {Action: "trickle_pings", GapMS: 5},
+				"failed_just_after_it":  {Action: "status", Status: 503, DelayMS: 220},
+				"headers_of_a_stream":   {Action: "headers_hang"},
+				"error_event_behind_it": {Action: "preamble_error", DelayMS: 220},
+			} {
+				if !stream && (r.Action == "stall" || r.Action == "preamble_error") {
+					continue
+				}
+				t.Run(name+"_"+kindOf(stream), func(t *testing.T) {
+					p := newPairWith(t, d, gateway.Options{MaxElapsed: limit})
+					p.a.Rules(t, r)
+					start := time.Now()
+					got, first, second := p.ask(t, stream)
+					if took := time.Since(start); took < limit || took > limit+2*time.Second {
+						t.Errorf("ended after %v with a limit of %v", took, limit)
+					}
+					e := d.mustError(t, got.Body)
+					if got.Status != 504 || e.code() != "upstream_timeout" || !strings.Contains(e.Message, "maxElapsedMs") {
+						t.Errorf("%d %s", got.Status, got.Body)
+					}
+					if first != 1 || second != 0 {
+						t.Errorf("%d dials of the first, %d of the second", first, second)
+					}
+				})
+			}
+		}
+		t.Run("content_is_not_bounded", func(t *testing.T) {
+			p := newPairWith(t, d, gateway.Options{MaxElapsed: limit})
+			p.a.Rules(t, fakellm.Rule{GapMS: 30, Reply: &fakellm.Reply{Chunks: 15, ChunkText: "alpha "}})
+			got, _, _ := p.ask(t, true)
+			d.wantWhole(t, got, true, words(15))
+		})
+	})
+}
+
 // TestRT_FO_TIME_connect: connectMs bounds the connection and the TLS
 // handshake.
 func TestRT_FO_TIME_connect(t *testing.T) {
@@ -741,6 +785,28 @@ func TestRT_FO_8_R14_every_attempt_starts_from_the_clients_request(t *testing.T)
 			if got := r.Headers.Get("X-Only-One"); (got != "") != (want.member == "one") {
 				t.Errorf("attempt %d has the header of another member", i+1)
 			}
+		}
+	})
+}
+
+// TestRT_FO_8_answers_before_the_body_was_read: some proxies refuse a request
+// while its body is still being written. The next member gets all of it.
+func TestRT_FO_8_answers_before_the_body_was_read(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d *dialect) {
+		early := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}))
+		t.Cleanup(early.Close)
+		b := gwtest.NewFake(t)
+		b.Rules(t, fakellm.Rule{Reply: says("beta")})
+		gw := serve(t, d.provider(early.URL, "first"), d.provider(b.URL, "second", "modelAliases: {"+d.model+": w2}"), d.route("first", "second"))
+		// More than the buffers of a connection hold.
+		text := strings.Repeat("0123456789abcdef", 1<<20)
+		got := gw.Post(t, d.path, d.body(d.model, text, true))
+		d.wantWhole(t, got, true, saidBy("beta"))
+		if r := b.Records(); len(r) != 1 || string(r[0].Raw) != d.body("w2", text, true) {
+			t.Error("the second member did not receive the request as it was sent")
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (z *fuzzed) request() (*http.Request, error) {
 		fmt.Fprintf(&raw, "Content-Length: %d\r\n\r\n%s", len(body), body)
 	}
 	r, err := http.ReadRequest(bufio.NewReader(&raw))
-	if err != nil || r.Host != "gateway.test" || r.RequestURI == "*" {
+	if err != nil || r.Host != "gateway.test" || r.RequestURI == "*" && r.Method == http.MethodOptions {
 		return nil, errNotServed
 	}
 	for name, values := range r.Header { // as net/http's server checks them
@@ -341,7 +341,7 @@ func newGenerator(t *testing.T) *generator {
 	}
 	g.paths = append(g.paths, "/", "/v1/models", "/v1/models/claude-test", "/v1/responses", "/v1/embeddings", "/v1beta/models/gemini:generateContent",
 		"/model/x/invoke", "/v1/messages/batches", "/nothing", "/v1/messages/", "//v1/messages", "/v1/%6dessages", "/v1%2Fchat/completions",
-		"/V1/MESSAGES", "/v1/./messages", "/anthropic/v1", "/api/hello", "/healthz", "/v1/messages;x=1", "/v1/messages?%zz", "/é", "/v1/models/%00")
+		"/V1/MESSAGES", "/v1/./messages", "/anthropic/v1", "/api/hello", "/healthz", "/v1/messages;x=1", "/v1/messages?%zz", "*", "/é", "/v1/models/%00")
 	return g
 }
 
