@@ -10,7 +10,7 @@ import (
 )
 
 func TestModels(t *testing.T) {
-	static := func(names ...string) func(*Provider) { return func(p *Provider) { p.StaticModels = names } }
+	static := func(names ...string) func(*Provider) { return func(p *Provider) { p.Names = names } }
 	catalogue := func(names ...string) func(*Config) { return func(c *Config) { c.Models = names } }
 	for _, c := range []struct {
 		name      string
@@ -22,7 +22,7 @@ func TestModels(t *testing.T) {
 		{"exact patterns, as they are written", []any{route(t, "r", "GPT-5 claude-* x", provider("a"))}, endpoints, []string{"GPT-5", "x"}},
 		{"exact patterns of implicit routes", []any{provider("a", serves(t, "o1", "o3-*"))}, endpoints, []string{"o1"}},
 		{"names of the catalogue that a route serves", []any{route(t, "r", "claude-*", provider("a")), catalogue("gpt-5", "claude-b", "claude-a")}, endpoints, []string{"claude-a", "claude-b"}},
-		{"static models and aliases", []any{route(t, "r", "*", provider("a", static("s"), alias("short", "long")))}, endpoints, []string{"s", "short"}},
+		{"names of a provider, as they are written", []any{route(t, "r", "*", provider("a", static("s", "Short"), alias("short", "long")))}, endpoints, []string{"s", "Short"}},
 		{"a static model that the route does not serve is left out", []any{route(t, "r", "claude-*", provider("a", static("s")))}, endpoints, nil},
 		{"each once, whatever its case", []any{route(t, "r", "m", provider("a", static("M", "m"), alias("m", "x"))), catalogue("M")}, endpoints, []string{"M"}},
 		{"names that only a folding of rare letters makes equal are two", []any{route(t, "r", "*", provider("a")), catalogue("s1", "\u017f1")}, endpoints, []string{"s1", "\u017f1"}},

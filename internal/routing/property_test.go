@@ -2,7 +2,6 @@ package routing
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +30,7 @@ func genConfig(t *rapid.T) Config {
 		p.Format = rapid.SampledFrom([]llm.Format{llm.AnthropicMessages, llm.AnthropicMessages, llm.OpenAIChat}).Draw(t, "format")
 		p.Patterns = rapid.SliceOfN(smallPattern(letters), 0, 3).Draw(t, "patterns")
 		p.WireModels = rapid.MapOfN(name, name, 0, 2).Draw(t, "wire models")
-		p.StaticModels = rapid.SliceOfN(name, 0, 2).Draw(t, "static models")
+		p.Names = rapid.SliceOfN(name, 0, 2).Draw(t, "static models")
 		c.Providers = append(c.Providers, p)
 	}
 	for i := range rapid.IntRange(0, 5).Draw(t, "routes") {
@@ -305,7 +304,7 @@ func TestModels_lists_exactly_what_can_be_called(t *testing.T) {
 			}
 		}
 		for _, p := range c.Providers {
-			mentioned = slices.AppendSeq(append(mentioned, p.StaticModels...), maps.Keys(p.WireModels))
+			mentioned = append(mentioned, p.Names...)
 		}
 		for i, n := range append(mentioned, "a", "b", "ab") {
 			callable := slices.ContainsFunc(asked, func(e *llm.Endpoint) bool {

@@ -33,8 +33,9 @@ type Provider struct {
 	Patterns []Pattern
 	// WireModels maps a client's model name, in lower case, to the name sent
 	// to the provider.
-	WireModels   map[string]string
-	StaticModels []string
+	WireModels map[string]string
+	// Names are model names that lists may show, as they were written.
+	Names []string
 }
 
 // Member is a provider inside a route.
@@ -181,10 +182,7 @@ func (s *Snapshot) knownNames(more []string) []string {
 		}
 	}
 	for _, p := range s.providers {
-		names = append(names, p.StaticModels...)
-		for alias := range p.WireModels {
-			names = append(names, alias)
-		}
+		names = append(names, p.Names...)
 	}
 	names = append(names, more...)
 	slices.SortFunc(names, func(a, b string) int {

@@ -64,7 +64,7 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	rp := &routing.Provider{
 		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Format: d.Format,
 		OrgKey: !key.IsZero() || v.Keyless || unreadable, NoKey: unreadable,
-		Drained: p.Drained, Residency: p.Residency, StaticModels: p.StaticModels,
+		Drained: p.Drained, Residency: p.Residency, Names: slices.Clone(p.StaticModels),
 		Patterns: c.implicitPatterns(p, d.Format, v),
 	}
 	if rp.Residency == "" {
@@ -74,6 +74,7 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 		rp.WireModels = make(map[string]string, len(p.ModelAliases))
 		for name, wire := range p.ModelAliases {
 			rp.WireModels[strings.ToLower(name)] = wire
+			rp.Names = append(rp.Names, name)
 		}
 	}
 	c.providers[p.Name] = rp
