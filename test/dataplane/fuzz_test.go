@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -180,11 +181,13 @@ func (p *panicLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// target is the gateway that is fuzzed: its handler, with a provider of each
+// fuzzTarget is the gateway that is fuzzed: its handler, with a provider of each
 // format behind it, so that what is accepted goes all the way.
 type fuzzTarget struct {
-	g   *gateway.Gateway
-	log *panicLog
+	g                 *gateway.Gateway
+	log               *panicLog
+	anthropic, openai *dialect
+	byPath            map[string]*dialect
 }
 
 func newFuzzTarget(tb testing.TB) *fuzzTarget {
@@ -200,7 +203,20 @@ func newFuzzTarget(tb testing.TB) *fuzzTarget {
 		tb.Cleanup(func() { _ = f.Close() })
 		docs = append(docs, d.provider(url, d.name), gwtest.Route(d.name+"-route", fmt.Sprintf("%q", d.pattern), d.name))
 	}
-	return &fuzzTarget{inProcess(tb, gateway.Options{Log: slog.New(log), MaxBodyBytes: 1 << 20}, docs...), log}
+	ds := dialects()
+	f := &fuzzTarget{
+		g:   inProcess(tb, gateway.Options{Log: slog.New(log), MaxBodyBytes: 1 << 20}, docs...),
+		log: log, anthropic: ds[0], openai: ds[1], byPath: map[string]*dialect{},
+	}
+	for _, e := range formats.Endpoints() {
+		for _, path := range e.Paths {
+			f.byPath[path] = f.openai
+			if e.Format == llm.AnthropicMessages {
+				f.byPath[path] = f.anthropic
+			}
+		}
+	}
+	return f
 }
 
 // answers sends a request and checks what no request may change: no panic, no
@@ -222,26 +238,22 @@ func (f *fuzzTarget) answers(z *fuzzed) (status int, code string, err error) {
 	if f.log.panics.Load() != panics {
 		return rec.Code, "", fmt.Errorf("a panic or an error of the gateway's own: %s", *f.log.last.Load())
 	}
-	code, err = checkAnswer(r, rec)
+	code, err = f.check(r, rec)
 	return rec.Code, code, err
 }
 
-// checkAnswer returns the code of an error.
-func checkAnswer(r *http.Request, rec *httptest.ResponseRecorder) (string, error) {
+// check returns the code of an error.
+func (f *fuzzTarget) check(r *http.Request, rec *httptest.ResponseRecorder) (string, error) {
 	h, body := rec.Header(), rec.Body.String()
 	switch {
 	case rec.Code == http.StatusInternalServerError, rec.Code < 200, rec.Code > 599:
 		return "", fmt.Errorf("status %d: %s", rec.Code, clipped(body))
 	case rec.Code < 300:
 		return "", nil
-	case rec.Code < 400:
-		// Only to the same path without doubled slashes and dots.
-		if to := h.Get("Location"); !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-			return "", fmt.Errorf("status %d to %q", rec.Code, to)
-		}
-		return "", nil
+	case rec.Code < 400: // on the way clients would lose their body or their key
+		return "", fmt.Errorf("status %d to %q", rec.Code, h.Get("Location"))
 	}
-	d := dialectOf(r)
+	d := f.dialectOf(r)
 	e, err := d.parseError(body)
 	switch {
 	case err != nil:
@@ -266,22 +278,19 @@ func checkAnswer(r *http.Request, rec *httptest.ResponseRecorder) (string, error
 
 // dialectOf is the format in which the caller of a path expects an error: its
 // endpoint's, else the nearest.
-func dialectOf(r *http.Request) *dialect {
-	anthropic, openai := dialects()[0], dialects()[1]
-	if path := r.URL.EscapedPath(); !strings.Contains(strings.ToUpper(path), "%2F") {
-		for _, e := range formats.Endpoints() {
-			if slices.Contains(e.Paths, r.URL.Path) {
-				if e.Format == llm.AnthropicMessages {
-					return anthropic
-				}
-				return openai
-			}
-		}
+func (f *fuzzTarget) dialectOf(r *http.Request) *dialect {
+	escaped := r.URL.EscapedPath()
+	for strings.Contains(escaped, "//") {
+		escaped = strings.ReplaceAll(escaped, "//", "/")
 	}
-	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(r.URL.Path, "/messages") || strings.HasPrefix(r.URL.Path, "/anthropic") {
-		return anthropic
+	path, err := url.PathUnescape(escaped)
+	if d := f.byPath[path]; err == nil && d != nil && !strings.Contains(strings.ToUpper(escaped), "%2F") {
+		return d
 	}
-	return openai
+	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(path, "/messages") || strings.HasPrefix(path, "/anthropic") {
+		return f.anthropic
+	}
+	return f.openai
 }
 
 // FuzzRequest is RQ-3 and ER-BODY by any means: whatever is sent, there is no
