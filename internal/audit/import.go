@@ -24,7 +24,7 @@ type ImporterOptions struct {
 	Log   *slog.Logger
 	// Every is the pause between looks at the spool; default 200 ms.
 	Every time.Duration
-	// Batch is how many records are stored in one transaction; default 200.
+	// Batch is how many records are stored in one transaction; default 1000.
 	Batch int
 }
 
@@ -45,7 +45,7 @@ func NewImporter(o ImporterOptions) *Importer {
 		o.Every = 200 * time.Millisecond
 	}
 	if o.Batch == 0 {
-		o.Batch = 200
+		o.Batch = 1000
 	}
 	return &Importer{opt: o}
 }
@@ -239,6 +239,24 @@ func readLine(line []byte) (rec store.Record, ok, whole bool) {
 	}
 }
 
+// searched are the fields of a Record that have columns of their own; the rest
+// is not decoded.
+type searched struct {
+	Kind      string    `json:"kind"`
+	Time      time.Time `json:"time"`
+	RequestID string    `json:"requestId"`
+	Outcome   string    `json:"outcome"`
+	Code      string    `json:"code"`
+	Status    int       `json:"status"`
+	Caller    struct {
+		Key  string `json:"key"`
+		Team string `json:"team"`
+	} `json:"caller"`
+	RequestedModel string `json:"requestedModel"`
+	RouteName      string `json:"routeName"`
+	Provider       string `json:"provider"`
+}
+
 // readRecord checks a record and takes the searched columns out of it.
 func readRecord(line []byte) (store.Record, bool) {
 	if len(line) < lineHeader {
@@ -249,7 +267,7 @@ func readRecord(line []byte) (store.Record, bool) {
 	if err != nil || crc32.Checksum(data, crcTable) != uint32(sum) {
 		return store.Record{}, false
 	}
-	var r Record
+	var r searched
 	if json.Unmarshal(data, &r) != nil {
 		return store.Record{}, false
 	}
