@@ -190,6 +190,11 @@ func (c *Control) Load(ctx context.Context) error {
 		}
 	}
 	c.mu.Lock()
+	if c.started && c.revision > used {
+		// A change that was made meanwhile mended what this load found.
+		c.mu.Unlock()
+		return nil
+	}
 	started := c.started
 	c.degraded = err.Error()
 	c.mu.Unlock()
