@@ -499,7 +499,8 @@ func serveWith(t *testing.T, o gateway.Options, documents ...string) (*gwtest.Se
 		tr.CloseIdleConnections()
 		s.Close()
 	})
-	return &gwtest.Server{URL: s.URL, Client: &http.Client{Transport: tr}, Log: log}, g
+	// A limit that does not work shall fail its test, not hang it.
+	return &gwtest.Server{URL: s.URL, Client: &http.Client{Transport: tr, Timeout: time.Minute}, Log: log}, g
 }
 
 // panicky makes a format whose reader of streams panics: at once, or at the

@@ -747,11 +747,13 @@ func TestRT_FO_7_R10_R03_each_member_once_in_order(t *testing.T) {
 func TestRT_FO_8_R14_every_attempt_starts_from_the_clients_request(t *testing.T) {
 	eachDialect(t, func(t *testing.T, d *dialect) {
 		f := gwtest.NewFake(t)
-		gw := serve(t, d.route("one", "two", "three"),
+		gw := serve(t, d.route("one", "two", "three", "four"),
 			d.provider(f.URL, "one", "modelAliases: {"+d.model+": wire-of-the-first-which-is-longer}", "headers: {X-Only-One: yes}"),
 			d.provider(f.URL, "two", "modelAliases: {"+d.model+": w2}"),
-			d.provider(f.URL, "three"))
-		f.Rules(t, d.of("one", fakellm.Rule{Action: "preamble_error"}), d.of("two", fakellm.Rule{Action: "status", Status: 503}))
+			d.provider(f.URL, "three", "modelAliases: {"+d.model+": w2}"),
+			d.provider(f.URL, "four"))
+		f.Rules(t, d.of("one", fakellm.Rule{Action: "preamble_error"}), d.of("two", fakellm.Rule{Action: "status", Status: 503}),
+			d.of("three", fakellm.Rule{Action: "reset"}))
 		// White space, escapes, an unknown member, the model's name in a text
 		// and a member order that no encoder would make.
 		body := "{ \"zz_unknown\" : [1.0e2,\"\\u00e9\\ud83d\"] ,\n\t\"stream\":true, \"messages\":[{\"role\":\"user\",\"content\":\"" + d.model + "\"}], \"model\" : \"" + d.model + "\", \"max_tokens\":7 }\n"
@@ -760,10 +762,10 @@ func TestRT_FO_8_R14_every_attempt_starts_from_the_clients_request(t *testing.T)
 			t.Fatalf("%d, model %q: %s", got.Status, got.Header.Get("X-Interlock-Model"), got.Body)
 		}
 		records := f.Records()
-		if len(records) != 3 {
+		if len(records) != 4 {
 			t.Fatalf("%d dials", len(records))
 		}
-		for i, want := range []struct{ member, wire string }{{"one", "wire-of-the-first-which-is-longer"}, {"two", "w2"}, {"three", d.model}} {
+		for i, want := range []struct{ member, wire string }{{"one", "wire-of-the-first-which-is-longer"}, {"two", "w2"}, {"three", "w2"}, {"four", d.model}} {
 			r := records[i]
 			wantBody := strings.Replace(body, `"model" : "`+d.model+`"`, `"model" : "`+want.wire+`"`, 1)
 			if string(r.Raw) != wantBody {
