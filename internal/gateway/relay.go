@@ -47,10 +47,11 @@ func (d *dialing) relay(resp *http.Response) (bool, attempt) {
 	for {
 		n, err := r.events.Fill(resp.Body)
 		if n > 0 {
-			r.expect()
+			r.dog.expect(0, &whatIdle) // a client that reads slowly is not a silent provider
 			if done, served, at := r.pass(); done {
 				return served, at
 			}
+			r.expect()
 		}
 		if err != nil {
 			return r.ended(err)
