@@ -339,6 +339,91 @@ func TestRQ_STREAM_1_pings_count_as_bytes(t *testing.T) {
 	})
 }
 
+// step is a part of a scripted answer, sent after a pause.
+type step struct {
+	after time.Duration
+	text  string
+}
+
+// paced is a provider that sends these steps and, with hold, does not end the
+// body after them.
+func paced(t *testing.T, hold bool, steps ...step) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		for _, st := range steps {
+			timer := time.NewTimer(st.after)
+			select {
+			case <-timer.C:
+				replay(w, st.text, max(1, len(st.text)), false)
+			case <-r.Context().Done():
+				timer.Stop()
+				return
+			}
+		}
+		if hold {
+			<-r.Context().Done()
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestRQ_STREAM_1_limits_change_with_the_first_content: the limit of the time
+// to content is over with it, and from then on only silence counts.
+func TestRQ_STREAM_1_limits_change_with_the_first_content(t *testing.T) {
+	const ms = time.Millisecond
+	eachDialect(t, func(t *testing.T, d *dialect) {
+		whole := recordedStream(t, d)
+		at := strings.Index(whole, "alpha")
+		at += strings.Index(whole[at:], "\n\n") + 2
+		// Content must come within 1000 ms and comes after 600; the silence of
+		// 800 after it is allowed, though it ends after 1000.
+		url := paced(t, false, step{0, ""}, step{600 * ms, whole[:at]}, step{800 * ms, whole[at:]})
+		gw := serve(t, append([]string{d.route("first")}, d.provider(url, "first", limits(50, 950)...))...)
+		d.wantWhole(t, gw.Post(t, d.path, d.ask(true)), true, words(4))
+	})
+}
+
+// TestRQ_STREAM_1_a_slow_client_is_not_a_silent_provider: while a client does
+// not read, nothing is read from the provider either.
+func TestRQ_STREAM_1_a_slow_client_is_not_a_silent_provider(t *testing.T) {
+	const idle = 300 * time.Millisecond
+	d := dialects()[0]
+	gw, f := single(t, d, limits(60_000, int(idle/time.Millisecond))...)
+	// More than all buffers between the two hold.
+	piece := strings.Repeat("alpha ", 1000)
+	f.Rules(t, fakellm.Rule{Reply: &fakellm.Reply{Chunks: 4000, ChunkText: piece}})
+	resp, err := gw.Client.Do(gw.Request(t, "POST", d.path, d.ask(true)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	<-time.After(4 * idle)
+	b, err := io.ReadAll(resp.Body)
+	got := gwtest.Answer{Status: resp.StatusCode, Header: resp.Header, Body: string(b), Err: err}
+	d.wantWhole(t, got, true, strings.Repeat(piece, 4000))
+}
+
+// TestRQ_STREAM_1_a_connection_that_stays_open: after the end marker the
+// client does not wait for the provider to hang up.
+func TestRQ_STREAM_1_a_connection_that_stays_open(t *testing.T) {
+	ds := dialects()
+	var servers []*gwtest.Server
+	for _, d := range ds {
+		servers = append(servers, serve(t, d.route("first"), d.provider(paced(t, true, step{0, recordedStream(t, d)}), "first")))
+	}
+	concurrently(len(ds), len(ds), func(i int) {
+		start := time.Now()
+		got := servers[i].Post(t, ds[i].path, ds[i].ask(true))
+		ds[i].wantWhole(t, got, true, words(4))
+		// The grace is 5 s; silence would be given up after two minutes.
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: the answer ended after %v", ds[i].name, took)
+		}
+	})
+}
+
 // arrival is a piece of a stream and when it came.
 type arrival struct {
 	at   time.Duration
