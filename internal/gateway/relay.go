@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -196,6 +197,7 @@ func (r *relaying) tail() (over, served bool, at attempt) {
 	}
 	switch r.reader.Kind(&last) {
 	case wire.Failed:
+		last.Raw = append(bytes.Clone(last.Raw), "\n\n"...) // clients drop an event that is not whole
 		return r.errorEvent(nil, &last)
 	case wire.Content:
 		if !r.reader.Complete() {
