@@ -813,6 +813,74 @@ func TestRT_FO_8_answers_before_the_body_was_read(t *testing.T) {
 	})
 }
 
+// TestRT_FO_answers_of_another_kind: what no client of the format could read is
+// a failure of the provider, not an answer.
+func TestRT_FO_answers_of_another_kind(t *testing.T) {
+	eachDialect(t, func(t *testing.T, d *dialect) {
+		whole := recordedStream(t, d)
+		for _, c := range []struct {
+			name, contentType, body string
+			status                  int
+			stream                  bool
+		}{
+			{"a_stream_for_a_plain_request", "text/event-stream", whole, 200, false},
+			{"a_page_for_a_plain_request", "text/html", "<html>sign in</html>", 200, false},
+			{"a_list_for_a_plain_request", "application/json", "[]", 200, false},
+			{"nothing_for_a_plain_request", "application/json", "", 200, false},
+			{"no_content_for_a_plain_request", "", "", 204, false},
+			{"half_JSON_for_a_plain_request", "application/json", `{"id":"x","choices":[`, 200, false},
+			{"a_page_for_a_stream", "text/html", "<html>sign in</html>", 200, true},
+			{"a_page_that_says_it_is_a_stream", "text/event-stream", "<html>sign in</html>", 200, true},
+			{"nothing_for_a_stream", "text/event-stream", "", 200, true},
+			{"no_content_for_a_stream", "", "", 204, true},
+			{"comments_without_end_for_a_stream", "text/event-stream", strings.Repeat(": nothing yet\n\n", 200_000) + whole, 200, true},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				a := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					if c.contentType != "" {
+						w.Header().Set("Content-Type", c.contentType)
+					}
+					w.WriteHeader(c.status)
+					_, _ = io.WriteString(w, c.body)
+				}))
+				defer a.Close()
+				b := gwtest.NewFake(t)
+				b.Rules(t, fakellm.Rule{Reply: says("beta")})
+				gw := serve(t, d.provider(a.URL, "first"), d.provider(b.URL, "second"), d.route("first", "second"))
+				got := gw.Post(t, d.path, d.ask(c.stream))
+				d.wantWhole(t, got, c.stream, saidBy("beta"))
+				wantHeaders(t, got.Header, "second", 2)
+				if got := movedOn(t, gw.Log); !slices.Equal(got, []string{"first:server_error"}) {
+					t.Errorf("moved on after %v", got)
+				}
+			})
+		}
+	})
+}
+
+// TestRT_FO_2_count_tokens_dials_one: a count of another model's tokens would
+// be wrong.
+func TestRT_FO_2_count_tokens_dials_one(t *testing.T) {
+	d := dialects()[0]
+	p := newPair(t, d)
+	for _, r := range []fakellm.Rule{{Action: "status", Status: 500, Body: `{"no":1}`}, {Action: "status", Status: 429, Body: `{"no":1}`}, {Action: "reset"}} {
+		p.a.Rules(t, r)
+		got := p.Post(t, "/v1/messages/count_tokens", d.ask(false))
+		if r.Action == "reset" {
+			if e := d.mustError(t, got.Body); got.Status != 502 || e.code() != "upstream_unreachable" {
+				t.Errorf("%d %s", got.Status, got.Body)
+			}
+		} else if got.Status != r.Status || got.Body != r.Body {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+		wantHeaders(t, got.Header, "first", 1)
+	}
+	if n := p.b.Requests(); n != 0 {
+		t.Errorf("the second was dialled %d times", n)
+	}
+}
+
 // TestRT_FO_redirect_target_gets_nothing: a redirect would carry the prompt
 // and perhaps the key to another host.
 func TestRT_FO_redirect_target_gets_nothing(t *testing.T) {

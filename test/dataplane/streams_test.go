@@ -259,6 +259,20 @@ func TestRQ_STREAM_1_error_events(t *testing.T) {
 				}
 			}
 		})
+		t.Run("after_content_without_its_blank_line", func(t *testing.T) {
+			// A client drops an event that is not whole: it would take the
+			// answer for complete.
+			whole := recordedStream(t, d)
+			at := strings.Index(whole, "alpha")
+			at += strings.Index(whole[at:], "\n\n") + 2
+			for _, cut := range []string{raw[:len(raw)-1], raw[:len(raw)-2]} {
+				gw := serve(t, d.provider(paced(t, false, step{0, whole[:at] + cut}), "first"), d.route("first"))
+				got := gw.Post(t, d.path, d.ask(true))
+				if !strings.HasPrefix(got.Body, whole[:at]+raw[:len(raw)-2]) || !strings.HasSuffix(got.Body, "\n\n") || strings.Count(got.Body, "their own words") != 1 {
+					t.Errorf("%q", got.Body)
+				}
+			}
+		})
 		t.Run("after_content_in_one_packet", func(t *testing.T) {
 			whole := recordedStream(t, d)
 			at := strings.Index(whole, "alpha")
