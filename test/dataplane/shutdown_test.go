@@ -90,7 +90,7 @@ func within[T any](t *testing.T, limit time.Duration, what string, c <-chan T) T
 // TestOP_6_running_requests_finish: a stop waits for what runs, and takes
 // nothing new.
 func TestOP_6_running_requests_finish(t *testing.T) {
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		for _, stream := range both() {
 			t.Run(kindOf(stream), func(t *testing.T) {
 				p := draining(t, d, "60")

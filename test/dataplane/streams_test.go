@@ -25,7 +25,7 @@ func words(n int) string { return strings.Repeat("alpha ", n) }
 // event of the format, however and wherever it breaks, and RQ-STREAM-2: no
 // other member is dialled for it.
 func TestRQ_STREAM_1_cut(t *testing.T) {
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		p := newPair(t, d)
 		for _, how := range []string{fakellm.CutReset, fakellm.CutClose, fakellm.CutEnd} {
 			for n := 1; n <= 4; n++ {
@@ -294,7 +294,7 @@ func TestRQ_STREAM_1_error_events(t *testing.T) {
 // TestRQ_STREAM_1_stall: a provider that goes silent after content is given up
 // after streamIdleMs.
 func TestRQ_STREAM_1_stall(t *testing.T) {
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		const idle = 200 * time.Millisecond
 		p := newPair(t, d, limits(3_600_000, int(idle/time.Millisecond))...)
 		p.a.Rules(t, fakellm.Rule{Action: "stall", After: d.lead + 2, Reply: says("alpha")})
@@ -323,7 +323,7 @@ func TestRQ_STREAM_1_stall(t *testing.T) {
 // TestRQ_STREAM_1_pings_count_as_bytes: once content has come,
 // pings keep a stream alive for as long as the provider sends them.
 func TestRQ_STREAM_1_pings_count_as_bytes(t *testing.T) {
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		whole := recordedStream(t, d)
 		at := strings.Index(whole, "alpha")
 		at += strings.Index(whole[at:], "\n\n") + 2
@@ -387,7 +387,7 @@ func paced(t *testing.T, hold bool, steps ...step) string {
 // to content is over with it, and from then on only silence counts.
 func TestRQ_STREAM_1_limits_change_with_the_first_content(t *testing.T) {
 	const ms = time.Millisecond
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		whole := recordedStream(t, d)
 		at := strings.Index(whole, "alpha")
 		at += strings.Index(whole[at:], "\n\n") + 2
@@ -537,7 +537,7 @@ func wantEarlyHead(t *testing.T, h http.Header) {
 // goes on behind it.
 func TestRQ_STREAM_1_R35_keep_alive(t *testing.T) {
 	const period, silence = 40 * time.Millisecond, 400 * time.Millisecond
-	eachDialect(t, func(t *testing.T, d *dialect) {
+	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		a, b := gwtest.NewFake(t), gwtest.NewFake(t)
 		docs := []string{
 			d.provider(a.URL, "first", limits(int(silence/time.Millisecond), int(silence/time.Millisecond))...),
@@ -563,33 +563,36 @@ func TestRQ_STREAM_1_R35_keep_alive(t *testing.T) {
 				t.Error("a ping after the end")
 			}
 		})
-		for name, r := range map[string]fakellm.Rule{
-			"hang":                     {Action: "hang"},
-			"headers_hang":             {Action: "headers_hang"},
-			"trickling_pings":          {Action: "trickle_pings", GapMS: 20},
-			"preamble_then_silence":    {Action: "stall", After: 1},
-			"slow_status":              {Action: "status", Status: 503, DelayMS: 200},
-			"slow_error_event":         {Action: "preamble_error", DelayMS: 200},
-			"slow_error_object":        {Action: "error_200", DelayMS: 200},
-			"slow_reset":               {Action: "reset", DelayMS: 200},
-			"slow_end_before_content":  {Action: "cut", Cut: "end", After: 1, DelayMS: 200},
-			"slow_break_after_a_start": {Action: "cut", Cut: "rst", After: 1, DelayMS: 200},
-		} {
-			t.Run("failover_behind_it_after_"+name, func(t *testing.T) {
-				a.Rules(t, r)
-				before := b.Requests()
-				got := gw.Post(t, d.path, d.ask(true))
-				wantEarlyHead(t, got.Header)
-				d.wantWhole(t, got, true, saidBy("beta"))
-				n, rest := d.leadingPings(got.Body)
-				if n < 2 || !strings.Contains(rest[:strings.Index(rest, "\n\n")], strings.TrimSpace(d.starts)) {
-					t.Errorf("%d pings and then %q", n, clipped(rest))
-				}
-				if b.Requests()-before != 1 {
-					t.Errorf("the second was dialled %d times", b.Requests()-before)
-				}
+		t.Run("failover_behind_it", func(t *testing.T) {
+			cases := []failoverCase{
+				{name: "hang", rule: fakellm.Rule{Action: "hang"}},
+				{name: "headers_hang", rule: fakellm.Rule{Action: "headers_hang"}},
+				{name: "trickling_pings", rule: fakellm.Rule{Action: "trickle_pings", GapMS: 20}},
+				{name: "preamble_then_silence", rule: fakellm.Rule{Action: "stall", After: 1}},
+				{name: "slow_status", rule: fakellm.Rule{Action: "status", Status: 503, DelayMS: 200}},
+				{name: "slow_error_event", rule: fakellm.Rule{Action: "preamble_error", DelayMS: 200}},
+				{name: "slow_error_object", rule: fakellm.Rule{Action: "error_200", DelayMS: 200}},
+				{name: "slow_reset", rule: fakellm.Rule{Action: "reset", DelayMS: 200}},
+				{name: "slow_end_before_content", rule: fakellm.Rule{Action: "cut", Cut: "end", After: 1, DelayMS: 200}},
+				{name: "slow_break_after_a_start", rule: fakellm.Rule{Action: "cut", Cut: "rst", After: 1, DelayMS: 200}},
+			}
+			concurrently(len(cases), len(cases), func(i int) {
+				t.Run(cases[i].name, func(t *testing.T) {
+					p := newPairWith(t, d, gateway.Options{KeepAlive: period}, limits(int(silence/time.Millisecond), int(silence/time.Millisecond))...)
+					p.a.Rules(t, cases[i].rule)
+					got, first, second := p.ask(t, true)
+					wantEarlyHead(t, got.Header)
+					d.wantWhole(t, got, true, saidBy("beta"))
+					n, rest := d.leadingPings(got.Body)
+					if start, _, _ := strings.Cut(rest, "\n\n"); n < 2 || !strings.Contains(start, strings.TrimSpace(d.starts)) {
+						t.Errorf("%d pings and then %q", n, clipped(rest))
+					}
+					if first != 1 || second != 1 {
+						t.Errorf("%d dials of the first, %d of the second", first, second)
+					}
+				})
 			})
-		}
+		})
 		t.Run("all_fail_in_an_event", func(t *testing.T) {
 			a.Rules(t, fakellm.Rule{Action: "hang"})
 			b.Rules(t, fakellm.Rule{Action: "status", Status: 500})
