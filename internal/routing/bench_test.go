@@ -115,7 +115,7 @@ func BenchmarkModels(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if len(Models(s, endpoints)) == 0 {
+		if len(Models(s, Caller{}, endpoints)) == 0 {
 			b.Fatal("none")
 		}
 	}

@@ -17,6 +17,7 @@ func TestDecide(t *testing.T) {
 	bare := provider("bare", noKey)
 	drain := provider("drain", drained)
 	other := provider("other", openAI)
+	speaksChat := provider("other", format(llm.OpenAIChat))
 
 	for _, row := range []struct {
 		name    string
@@ -49,8 +50,9 @@ func TestDecide(t *testing.T) {
 		// RQ-8 and RT-FILTER: members that can serve.
 		{"RQ-8 members without a key are left out", []any{route(t, "r", "*", bare, a)}, nil, "m", "r: a"},
 		{"RQ-8 drained members are left out", []any{route(t, "r", "*", drain, a, b)}, nil, "m", "r: a b"},
-		{"RQ-8 members of another wire format are left out", []any{route(t, "r", "*", other, a)}, nil, "m", "r: a"},
+		{"RQ-8 members of another wire format are left out", []any{route(t, "r", "*", speaksChat, a)}, nil, "m", "r: a"},
 		{"RQ-8 the endpoint's format decides", []any{route(t, "r", "*", other, a)}, chat, "m", "r: other"},
+		{"RQ-8 the endpoint's format decides among members of one family", []any{route(t, "r", "*", speaksChat, a)}, chat, "m", "r: other"},
 		{"RQ-8 counting tokens takes the same members", []any{route(t, "r", "*", drain, a, b)}, countTokens, "m", "r: a b"},
 
 		// RT-STRAT-FAILOVER.
@@ -278,8 +280,8 @@ func TestDecide_explains_each_step(t *testing.T) {
 	t.Run("candidates say what put them where they are", func(t *testing.T) {
 		p := decide(s, messages, "claude-opus-4")
 		want := []Candidate{
-			{Route: "claude", Provider: "a", WireModel: "claude-opus-4", Residency: "global", Strategy: "failover", Why: "first in order"},
-			{Route: "claude", Provider: "b", WireModel: "opus@4", Residency: "global", Strategy: "failover", Why: "fallback only"},
+			{Route: "claude", Provider: "a", WireModel: "claude-opus-4", Residency: "global", Credential: CredentialOwn, State: Healthy, Strategy: "failover", Why: "first in order"},
+			{Route: "claude", Provider: "b", WireModel: "opus@4", Residency: "global", Credential: CredentialOwn, State: Healthy, Strategy: "failover", Why: "fallback only"},
 		}
 		if diff := cmp.Diff(want, p.Candidates); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
@@ -358,7 +360,7 @@ func TestDecide_RQ_PURE_requests_share_a_snapshot_and_leave_it_as_it_is(t *testi
 						return
 					}
 				}
-				Models(s, endpoints)
+				Models(s, Caller{}, endpoints)
 			}
 		})
 	}
@@ -413,7 +415,7 @@ func TestBuild_RT_IMPL_own_routes_lack_patterns_that_a_stored_route_has(t *testi
 func TestStrategies(t *testing.T) {
 	for _, k := range Strategies() {
 		got, ok := StrategyByID(k.ID)
-		if !ok || got.ID != k.ID || k.New().ID() != k.ID || k.Title == "" {
+		if !ok || got.ID != k.ID || k.New(DefaultStrategyOptions()).ID() != k.ID || k.Title == "" {
 			t.Errorf("%+v", k)
 		}
 	}

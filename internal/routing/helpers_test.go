@@ -50,6 +50,8 @@ func noKey(p *Provider)   { p.OrgKey = false }
 func drained(p *Provider) { p.Drained = true }
 func openAI(p *Provider)  { p.Family, p.Format = llm.FamilyOpenAI, llm.OpenAIChat }
 
+func format(f llm.Format) func(*Provider) { return func(p *Provider) { p.Format = f } }
+
 func family(f llm.Family) func(*Provider) { return func(p *Provider) { p.Family = f } }
 
 func serves(tb testing.TB, texts ...string) func(*Provider) {

@@ -34,7 +34,7 @@ func TestModels(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := build(t, c.objects...)
-			got := Models(s, c.endpoints)
+			got := Models(s, Caller{}, c.endpoints)
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}

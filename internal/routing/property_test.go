@@ -134,10 +134,16 @@ func plainDecision(c Config, e *llm.Endpoint, model string) string {
 		return ": 503 NO_ROUTE"
 	}
 	r, first, last, keys := won[0].r, "", "", false
+	var home llm.Family
+	for _, m := range r.Members {
+		if home == llm.FamilyNone {
+			home = m.Provider.Family
+		}
+	}
 	for _, m := range r.Members {
 		p := m.Provider
 		keys = keys || p.OrgKey
-		if !p.OrgKey || p.Drained || p.Format != e.Format {
+		if !p.OrgKey || p.Drained || p.Format != e.Format || p.Family != llm.FamilyNone && p.Family != home {
 			continue
 		}
 		text := " " + string(p.ID)
@@ -249,7 +255,7 @@ func TestDecide_the_order_of_documents_does_not_matter(t *testing.T) {
 		if diff := samePlan(decide(a, e, model), decide(b, e, model)); diff != "" {
 			t.Fatal(diff)
 		}
-		if diff := cmp.Diff(Models(a, endpoints), Models(b, endpoints)); diff != "" {
+		if diff := cmp.Diff(Models(a, Caller{}, endpoints), Models(b, Caller{}, endpoints)); diff != "" {
 			t.Fatal(diff)
 		}
 	})
@@ -289,7 +295,7 @@ func TestModels_lists_exactly_what_can_be_called(t *testing.T) {
 		s := Build(c)
 		asked := []*llm.Endpoint{genEndpoint(t), genEndpoint(t)}
 		listed := map[string]bool{}
-		for _, m := range Models(s, asked) {
+		for _, m := range Models(s, Caller{}, asked) {
 			if listed[strings.ToLower(m)] {
 				t.Fatalf("%q is listed twice", m)
 			}
