@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
@@ -70,5 +71,17 @@ func (a *App) explain(ctx context.Context, rec audit.Record) (*routing.Plan, err
 	if err != nil {
 		return nil, err
 	}
-	return routing.Decide(live.Routing, &routing.Input{Query: routing.Query{Endpoint: endpoint, Model: rec.RequestedModel, Stream: rec.Stream}}), nil
+	trace, err := routing.ParseTrace(rec.Facts)
+	if err != nil {
+		return nil, err
+	}
+	in := &routing.Input{Query: routing.Query{Endpoint: endpoint, Model: rec.RequestedModel, Stream: rec.Stream}}
+	if k, ok := live.Keys.Named(rec.Caller.Key); ok {
+		in.Query.Caller.Ceilings, in.Query.Caller.Virtual = k.Ceilings, k.Virtual
+	}
+	trace.Apply(in)
+	if len(rec.Facts) == 0 || trace.Now.IsZero() {
+		in.Facts.Now = rec.Time.Add(-time.Duration(rec.Duration))
+	}
+	return routing.Decide(live.Routing, in), nil
 }

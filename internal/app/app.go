@@ -14,14 +14,13 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
-	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/gateway"
 	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/state"
 	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
-	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
 	"github.com/interlock-gateway/interlock/internal/wire/formats"
 )
 
@@ -41,6 +40,8 @@ type App struct {
 	imports *audit.Importer
 	control *control.Control
 	admins  *admin.Tokens
+	board   *state.Board
+	pins    *state.Pins
 	gateway *gateway.Gateway
 	server  *http.Server
 	lis     net.Listener
@@ -70,6 +71,8 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	if err = a.openStorage(ctx); err != nil {
 		return nil, err
 	}
+	a.board = state.NewBoard(state.Options{Settings: breakerSettings(a.cfg), Now: time.Now, OnEvent: a.recordEvent})
+	a.pins = state.NewPins(time.Now, maxPins)
 	if err = a.startControl(ctx, l); err != nil {
 		return nil, err
 	}
@@ -79,16 +82,17 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	}
 	a.admins = admin.NewTokens(tokens...)
 	a.gateway = gateway.New(gateway.Options{
-		Live:          a.live.Current,
-		Formats:       formats.All(),
-		MaxBodyBytes:  a.cfg.Server.MaxBodyBytes,
-		MaxInFlight:   int64(a.cfg.Server.MaxInFlight),
-		ExposeRouting: a.cfg.LLMProxy.ExposeRoutingHeaders != "id-only",
-		MaxElapsed:    time.Duration(a.cfg.LLMProxy.Retry.MaxElapsedMs) * time.Millisecond,
-		Record:        a.spool.Append,
-		CanRecord:     a.spool.Ready,
-		Log:           a.log,
+		Live:         a.live.Current,
+		Formats:      formats.All(),
+		MaxBodyBytes: a.cfg.Server.MaxBodyBytes,
+		MaxInFlight:  int64(a.cfg.Server.MaxInFlight),
+		Board:        a.board,
+		Pins:         a.pins,
+		Record:       a.spool.Append,
+		CanRecord:    a.spool.Ready,
+		Log:          a.log,
 	})
+	a.gateway.Tune(tunables(a.cfg))
 	handler, err := a.handler()
 	if err != nil {
 		return nil, err
@@ -137,14 +141,13 @@ func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
 	if err != nil {
 		return err
 	}
-	vendors, err := catalog.Load()
+	compile, err := newCompiler()
 	if err != nil {
-		return fmt.Errorf("load the vendor catalogue: %w", err)
+		return err
 	}
-	compile := compiler{vendors: vendors, drivers: drivers.All()}
 	a.control = control.New(control.Options{
 		Store: a.store, Box: box, Resolve: a.secrets.resolve, Log: a.log,
-		Compile: compile.compile, Publish: func(next *snapshot.Live) { a.live.Publish(next) },
+		Compile: compile.compile, Publish: a.publish,
 		Audit:        a.recordChange,
 		SnapshotPath: filepath.Join(a.cfg.Storage.DataDir, "snapshot.json"),
 	})

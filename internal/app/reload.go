@@ -63,22 +63,35 @@ func inside(path, dir string) bool {
 // compiler makes snapshots with the parts of this build.
 type compiler struct {
 	vendors *catalog.Catalog
+	models  *catalog.Models
 	drivers []*upstream.Driver
 }
 
+// newCompiler loads the catalogue.
+func newCompiler() (*compiler, error) {
+	vendors, err := catalog.Load()
+	if err != nil {
+		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
+	}
+	models, err := catalog.LoadModels()
+	if err != nil {
+		return nil, fmt.Errorf("load the model catalogue: %w", err)
+	}
+	return &compiler{vendors: vendors, models: models, drivers: drivers.All()}, nil
+}
+
 func (c *compiler) compile(docs []resource.Document, d snapshot.Deps) (*snapshot.Live, resource.Problems) {
-	d.Catalog, d.Drivers = c.vendors, c.drivers
+	d.Catalog, d.Models, d.Drivers = c.vendors, c.models, c.drivers
 	return snapshot.Compile(docs, d)
 }
 
 // Compile makes a snapshot of a loaded configuration alone, without a store:
 // what a check or an offline explanation needs.
 func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
-	vendors, err := catalog.Load()
+	c, err := newCompiler()
 	if err != nil {
-		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
+		return nil, err
 	}
-	c := compiler{vendors: vendors, drivers: drivers.All()}
 	live, problems := c.compile(l.Documents, snapshot.Deps{Revision: revision, Resolve: func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) }})
 	if len(problems) > 0 {
 		return nil, problems
@@ -204,7 +217,8 @@ func (a *App) Reload(ctx context.Context, l *config.Loaded) {
 	}
 	a.admins.Replace(tokens...)
 	setLevel(a.level, l.Config.Telemetry.LogLevel)
-	a.gateway.Tune(l.Config.LLMProxy.ExposeRoutingHeaders != "id-only", time.Duration(l.Config.LLMProxy.Retry.MaxElapsedMs)*time.Millisecond)
+	a.gateway.Tune(tunables(l.Config))
+	a.board.Tune(breakerSettings(l.Config))
 	if paths := config.NeedsRestart(a.cfg, l.Config); len(paths) > 0 {
 		a.log.Warn("the configuration file was reloaded; some settings take effect at the next start only", "settings", strings.Join(paths, ", "))
 		return

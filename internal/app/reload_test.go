@@ -71,10 +71,10 @@ func TestBY_5_reload_enforces(t *testing.T) {
 	if got := field(t, s, "/providers/b", "managedBy"); got != "api" {
 		t.Errorf("managed by %v", got)
 	}
-	admin(t, s, 200, "PUT", "/routes/r", `{"modelPatterns":["gpt-5","gpt-6"],"members":[{"provider":"b"}]}`)
+	admin(t, s, 200, "PUT", "/routes/r", `{"modelPatterns":["gpt-5","other-6"],"members":[{"provider":"b"}]}`)
 	// And to enforce again: taken over at once.
 	s.Reload(t, config(dir, "enforce", b.OpenAI("b"), gwtest.Route("r", "gpt-5", "b")))
-	if got := s.Post(t, chatPath, gwtest.Chat("gpt-6", false)); got.Status == 200 {
+	if got := s.Post(t, chatPath, gwtest.Chat("other-6", false)); got.Status == 200 {
 		t.Error("the file was not enforced")
 	}
 	var changes []string

@@ -24,11 +24,10 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = number(b, `,"status":`, int64(r.Status))
 	b = field(b, `,"category":`, r.Category)
 	b = r.Caller.append(b)
+	b = field(b, `,"sessionHash":`, r.SessionHash)
 	b = field(b, `,"endpoint":`, r.Endpoint)
 	b = field(b, `,"clientFormat":`, r.ClientFormat)
-	if r.Stream {
-		b = append(b, `,"stream":true`...)
-	}
+	b = truth(b, `,"stream":true`, r.Stream)
 	b = field(b, `,"requestedModel":`, r.RequestedModel)
 	b = field(b, `,"servedModel":`, r.ServedModel)
 	b = field(b, `,"wireModel":`, r.WireModel)
@@ -38,11 +37,19 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = field(b, `,"routeStrategy":`, r.Strategy)
 	b = field(b, `,"routeStrategyReason":`, r.StrategyReason)
 	b = field(b, `,"credential":`, r.Credential)
+	b = truth(b, `,"credentialFallback":true`, r.CredentialFallback)
+	b = r.appendTags(b)
+	b = number(b, `,"retries":`, int64(r.Retries))
 	b = r.appendAttempts(b)
+	b = r.appendSkips(b)
 	b = appendUsage(b, &r.Usage)
+	b = truth(b, `,"estimated":true`, r.Estimated)
 	b = millis(b, `,"ttftMs":`, r.TTFT)
 	b = millis(b, `,"durationMs":`, r.Duration)
 	b = number(b, `,"configVersion":`, int64(r.ConfigVersion))
+	if len(r.Facts) > 0 {
+		b = append(append(b, `,"facts":`...), r.Facts...)
+	}
 	b = r.Admin.append(b)
 	b = field(b, `,"message":`, r.Message)
 	return append(b, '}')
@@ -96,6 +103,9 @@ func (r *Record) appendAttempts(b []byte) []byte {
 		b = field(b, `,"residency":`, a.Residency)
 		b = field(b, `,"routeStrategy":`, a.Strategy)
 		b = field(b, `,"routeStrategyReason":`, a.StrategyReason)
+		b = field(b, `,"credential":`, a.Credential)
+		b = truth(b, `,"credentialFallback":true`, a.CredentialFallback)
+		b = truth(b, `,"retry":true`, a.Retry)
 		b = append(b, `,"outcome":`...)
 		b = appendText(b, a.Outcome)
 		b = field(b, `,"category":`, a.Category)
@@ -105,6 +115,48 @@ func (r *Record) appendAttempts(b []byte) []byte {
 		b = appendMillis(b, a.Start)
 		b = append(b, `,"durationMs":`...)
 		b = appendMillis(b, a.Duration)
+		b = append(b, '}')
+	}
+	return append(b, ']')
+}
+
+func (r *Record) appendTags(b []byte) []byte {
+	if len(r.Tags) == 0 {
+		return b
+	}
+	b = append(b, `,"tags":[`...)
+	for i, tag := range r.Tags {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendText(b, tag)
+	}
+	return append(b, ']')
+}
+
+func (r *Record) appendSkips(b []byte) []byte {
+	if len(r.Skips) == 0 {
+		return b
+	}
+	b = append(b, `,"skips":[`...)
+	for i := range r.Skips {
+		s := &r.Skips[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, `{"provider":`...)
+		b = appendText(b, s.Provider)
+		b = append(b, `,"wireModel":`...)
+		b = appendText(b, s.WireModel)
+		b = field(b, `,"residency":`, s.Residency)
+		b = append(b, `,"skipReason":`...)
+		b = appendText(b, s.Reason)
+		if !s.Until.IsZero() {
+			b = append(b, `,"until":"`...)
+			b = append(s.Until.UTC().AppendFormat(b, time.RFC3339Nano), '"')
+		}
+		b = field(b, `,"category":`, s.Category)
+		b = number(b, `,"status":`, int64(s.Status))
 		b = append(b, '}')
 	}
 	return append(b, ']')
@@ -137,6 +189,14 @@ func field(b []byte, name, value string) []byte {
 		return b
 	}
 	return appendText(append(b, name...), value)
+}
+
+// truth writes a member that is true, given whole.
+func truth(b []byte, member string, v bool) []byte {
+	if !v {
+		return b
+	}
+	return append(b, member...)
 }
 
 func number(b []byte, name string, v int64) []byte {

@@ -26,6 +26,17 @@ func full() *Record {
 	r.Caller = Caller{Key: "ci", User: "ann", Team: "platform", Department: "it", Source: "service", Workload: "build"}
 	r.Usage.CachedWrite = 40
 	r.Message = "message"
+	r.SessionHash, r.CredentialFallback, r.Estimated, r.Retries = "0123456789abcdef0123456789abcdef", true, true, 1
+	r.Tags = []string{TagOrgKeyFallback}
+	r.Attempts[0].Credential, r.Attempts[1].Credential, r.Attempts[1].CredentialFallback = "caller", "own", true
+	retry := r.Attempts[1]
+	retry.Retry = true
+	r.Attempts = append(r.Attempts, retry)
+	r.Skips = []Skip{{
+		Provider: "openai-c", WireModel: "gpt-5", Residency: "eu", Reason: "parked", Until: time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC),
+		Category: "quota_exhausted", Status: 402,
+	}}
+	r.Facts = json.RawMessage(`{"tokens":12}`)
 	r.Attempts[0].Code, r.Attempts[0].Residency, r.Attempts[0].Strategy, r.Attempts[0].StrategyReason = "rate_limit_error", "us", "weighted", "weight 70"
 	r.Admin = &AdminChange{Actor: "token:abcd", Summary: `update Route "chat"`, Revision: 43, Changes: json.RawMessage(`[{"kind":"Route","name":"chat"}]`)}
 	return r

@@ -38,6 +38,8 @@ type Record struct {
 	Category  string    `json:"category,omitempty"`
 	Caller    Caller    `json:"caller,omitzero"`
 
+	// SessionHash tells the requests of one session.
+	SessionHash    string `json:"sessionHash,omitempty"`
 	Endpoint       string `json:"endpoint,omitempty"`
 	ClientFormat   string `json:"clientFormat,omitempty"`
 	Stream         bool   `json:"stream,omitempty"`
@@ -49,10 +51,21 @@ type Record struct {
 	Residency      string `json:"residency,omitempty"`
 	Strategy       string `json:"routeStrategy,omitempty"`
 	StrategyReason string `json:"routeStrategyReason,omitempty"`
-	Credential     string `json:"credential,omitempty"`
+	// Credential is own (the organisation's), caller or virtual.
+	Credential string `json:"credential,omitempty"`
+	// CredentialFallback: the organisation's key served a caller whose own
+	// credential had failed.
+	CredentialFallback bool     `json:"credentialFallback,omitempty"`
+	Tags               []string `json:"tags,omitempty"`
+	// Retries counts the attempts that repeated the one before.
+	Retries int `json:"retries,omitempty"`
 
 	Attempts []Attempt `json:"attempts,omitempty"`
+	Skips    []Skip    `json:"skips,omitempty"`
 	Usage    llm.Usage `json:"usage,omitzero"`
+	// Estimated: the usage, or the count that was asked for, is a guess of
+	// the gateway.
+	Estimated bool `json:"estimated,omitempty"`
 	// TTFT is the time to the first content of a stream, and Duration to the
 	// end, both from the arrival of the request.
 	TTFT     Millis `json:"ttftMs,omitempty"`
@@ -60,6 +73,9 @@ type Record struct {
 	// ConfigVersion is the revision that decided. With the endpoint, the
 	// model and stream it is what replaying the decision needs.
 	ConfigVersion uint64 `json:"configVersion,omitempty"`
+	// Facts are what else the decision read (routing.Trace): no prompt and no
+	// credential.
+	Facts json.RawMessage `json:"facts,omitempty"`
 
 	// Admin is set for kind admin.
 	Admin *AdminChange `json:"admin,omitempty"`
@@ -84,6 +100,12 @@ type Attempt struct {
 	Residency      string `json:"residency,omitempty"`
 	Strategy       string `json:"routeStrategy,omitempty"`
 	StrategyReason string `json:"routeStrategyReason,omitempty"`
+	Credential     string `json:"credential,omitempty"`
+	// CredentialFallback: it is dialled with the organisation's key after the
+	// caller's own credential failed.
+	CredentialFallback bool `json:"credentialFallback,omitempty"`
+	// Retry: it repeats the attempt before.
+	Retry bool `json:"retry,omitempty"`
 	// Outcome is allow for the attempt that served.
 	Outcome string `json:"outcome"`
 	// Category is empty for the attempt that served.
@@ -94,6 +116,23 @@ type Attempt struct {
 	Start    Millis `json:"startMs"`
 	Duration Millis `json:"durationMs"`
 }
+
+// Skip is a candidate that was not dialled because of its state.
+type Skip struct {
+	Provider  string `json:"provider"`
+	WireModel string `json:"wireModel"`
+	Residency string `json:"residency,omitempty"`
+	// Reason is the state: circuit_open or parked.
+	Reason string `json:"skipReason"`
+	// Until is when the state ends.
+	Until time.Time `json:"until,omitzero"`
+	// Category and Status are of the failure that brought it about.
+	Category string `json:"category,omitempty"`
+	Status   int    `json:"status,omitempty"`
+}
+
+// TagOrgKeyFallback marks requests and attempts with CredentialFallback.
+const TagOrgKeyFallback = "org-key-fallback"
 
 // AdminChange is what an administrator did.
 type AdminChange struct {

@@ -32,14 +32,14 @@ func TestRecord_RS_AUDIT_reads_back_equal(t *testing.T) {
 		return Millis(time.Duration(rapid.Int64Range(0, 1e10).Draw(t, "us")) * time.Microsecond)
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		want := *sample()
+		want := *full()
 		for _, f := range []*string{&want.RequestID, &want.Policy, &want.Code, &want.Category, &want.Caller.Key, &want.Caller.User, &want.Endpoint, &want.RequestedModel, &want.Message} {
 			*f = text.Filter(func(s string) bool { return !containsNUL(s) }).Draw(t, "text")
 		}
 		want.Duration, want.TTFT = ms.Draw(t, "duration"), ms.Draw(t, "ttft")
 		want.Usage.CachedWrite = rapid.Int64Range(0, 1e12).Draw(t, "tokens")
 		if rapid.Bool().Draw(t, "bare") {
-			want.Attempts, want.Usage, want.Caller = nil, llm.Usage{}, Caller{}
+			want.Attempts, want.Usage, want.Caller, want.Skips, want.Tags, want.Facts, want.Admin = nil, llm.Usage{}, Caller{}, nil, nil, nil, nil
 		}
 		var got Record
 		if err := json.Unmarshal(want.AppendJSON(nil), &got); err != nil {

@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"strings"
 	"time"
+
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
 // Prefixes of the credentials that Interlock issues.
@@ -11,6 +14,9 @@ const (
 	keyPrefix     = "ilk_"
 	sessionPrefix = "sess_"
 )
+
+// typeVirtual is the type of keys that may hold a provider's credential.
+const typeVirtual = "virtual"
 
 // IsInterlock tells whether a credential is one of ours by its form.
 func IsInterlock(s string) bool {
@@ -25,6 +31,13 @@ type Key struct {
 	Type string
 	// Team, Department and User are whose key it is; empty if nobody's.
 	Team, Department, User string
+	// Admin: the key's owner is an administrator of the gateway.
+	Admin bool
+	// Ceilings restrict what may serve the key; nil restricts nothing.
+	Ceilings *routing.Ceilings
+	// Credential replaces the key of the provider Virtual; empty for none.
+	Virtual    routing.ProviderID
+	Credential secret.String
 	// Unenforced names a restriction that this version can't enforce: the key
 	// admits nobody then.
 	Unenforced string
@@ -34,6 +47,17 @@ type Key struct {
 
 // Keys is an immutable table of keys by the hash of their secret.
 type Keys struct{ byHash map[[sha256.Size]byte]*Key }
+
+// Named finds a key by its name, whatever its secrets are. It looks at all
+// keys: it is for dry runs.
+func (k *Keys) Named(name string) (*Key, bool) {
+	for _, key := range k.byHash {
+		if strings.EqualFold(key.Name, name) {
+			return key, true
+		}
+	}
+	return nil, false
+}
 
 // KeysBuilder collects keys.
 type KeysBuilder struct{ byHash map[[sha256.Size]byte]*Key }

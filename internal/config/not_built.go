@@ -23,9 +23,6 @@ func notBuilt() []unbuilt {
 		{"sharedState", "this version runs as one process, without shared state"},
 		{"auth.trustedIssuers", "this version knows callers by their keys only"},
 		{"auth.oidc", "this version has no console to sign in to"},
-		{"llmProxy.circuitBreaker", "this version has no circuit breaker"},
-		{"llmProxy.retry.maxRetries", "this version does not retry in place"},
-		{"llmProxy.retry.baseDelayMs", "this version does not retry in place"},
 		{"llmProxy.sessionPinTTLSeconds", "this version does not pin sessions"},
 		{"llmProxy.denialStatus", "this version denies no models"},
 		{"llmProxy.responsesFailover", "this version does not serve /v1/responses"},
@@ -49,7 +46,7 @@ func (l *loader) checkNotBuilt() {
 	for _, u := range notBuilt() {
 		for _, path := range leaves(u.path) {
 			have, want := lookUp(l.config, path), lookUp(defaults, path)
-			if !same(have, want) && !describesThisVersion(path, have) && !l.reported(path) {
+			if !same(have, want) && !l.reported(path) {
 				l.setting(resource.CodeNotBuilt, path, "%s; %s", u.reason, accepted(want))
 			}
 		}
@@ -57,18 +54,6 @@ func (l *loader) checkNotBuilt() {
 	if !strings.HasPrefix(l.config.Storage.URL, "sqlite:") && !l.reported("storage.url") {
 		l.setting(resource.CodeNotBuilt, "storage.url", "PostgreSQL is not part of this version yet; use sqlite:PATH")
 	}
-}
-
-// describesThisVersion tells values that are no default and ask for just what
-// this version does.
-func describesThisVersion(path string, have reflect.Value) bool {
-	switch path {
-	case "llmProxy.retry.maxRetries":
-		return have.IsValid() && have.IsZero()
-	case "llmProxy.circuitBreaker.enabled":
-		return have.IsValid() && have.IsZero()
-	}
-	return false
 }
 
 // reported tells whether there is a problem at or inside a setting.

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/upstream"
 )
 
@@ -41,45 +43,71 @@ type dialing struct {
 // dial makes one attempt. served means that the client has its answer, be it
 // one that broke off; otherwise the attempt says what failed. Every attempt
 // starts from the client's original request.
-func (ex *exchange) dial(parent context.Context, c *routing.Candidate, deadline time.Time) (served bool, at attempt) {
-	ctx, cancel := context.WithCancelCause(parent)
+func (ex *exchange) dial(run *dispatch, c *routing.Candidate) (served bool, at attempt) {
+	ctx, cancel := context.WithCancelCause(run.ctx)
 	defer cancel(nil)
 	d := &dialing{ex: ex, c: c, target: ex.live.Targets[c.Provider], ctx: ctx}
 	d.dog = newWatchdog(cancel, d.target.Timeouts.Total)
 	defer d.dog.stop()
 	head, what := d.target.Timeouts.ResponseHeader, &whatHeader
-	if left := time.Until(deadline); !deadline.IsZero() && (head == 0 || left < head) {
-		head, what = max(left, 1), &whatElapsed
+	if left := time.Until(run.deadline); !run.deadline.IsZero() && (head == 0 || left < head) {
+		head, what = max(left, 1), run.limit
 	}
 	d.dog.expect(head, what)
 
+	if !d.target.Serves(ex.endpoint.ID) {
+		return d.estimate() // the decision let in only what can be estimated
+	}
 	body := ex.body
 	if c.WireModel != ex.envelope.Model {
 		buf := bodies.get(int64(len(body.Bytes()) + len(c.WireModel)))
 		body = upstream.NewPayload(ex.envelope.AppendWithModel(buf.AvailableBuffer(), c.WireModel), func() { bodies.put(buf) })
 		defer body.Release()
 	}
-	call := &upstream.Call{Endpoint: ex.endpoint, Header: ex.r.Header, Body: body, Stream: ex.envelope.Stream}
-	if ex.r.URL.RawQuery != "" {
-		call.Query = ex.r.URL.Query()
-	}
-	resp, err := d.target.Send(ctx, call)
+	resp, err := d.target.Send(ctx, d.call(body))
 	if err != nil {
 		return false, d.broken(err)
 	}
 	defer resp.Body.Close()
-	d.limitContent(deadline)
+	d.limitContent(run.deadline, run.limit)
 	return d.answer(resp)
 }
 
+// call makes the request of this attempt, with the one credential that the
+// plan names.
+func (d *dialing) call(body *upstream.Payload) *upstream.Call {
+	ex := d.ex
+	call := &upstream.Call{Endpoint: ex.endpoint, Header: ex.r.Header, Body: body, Stream: ex.envelope.Stream}
+	if ex.r.URL.RawQuery != "" {
+		call.Query = ex.r.URL.Query()
+	}
+	switch d.c.Credential {
+	case routing.CredentialCaller:
+		call.Caller = auth.Foreign(ex.r.Header)
+	case routing.CredentialVirtual:
+		call.Virtual = ex.caller.Key.Credential
+	case routing.CredentialOwn:
+	}
+	return call
+}
+
+// scrub takes stored credentials out of a provider's words.
+func (d *dialing) scrub(b []byte) []byte {
+	var virtual secret.String
+	if d.c.Credential == routing.CredentialVirtual {
+		virtual = d.ex.caller.Key.Credential
+	}
+	return d.target.Scrub(b, virtual)
+}
+
 // limitContent sets the limit of the time to the first content.
-func (d *dialing) limitContent(deadline time.Time) {
+func (d *dialing) limitContent(deadline time.Time, limit *string) {
 	t := d.target.Timeouts
 	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
 		d.latest, d.why = t.ResponseHeader+t.StreamIdle, &whatContent
 	}
 	if last := deadline.Sub(d.dog.start); !deadline.IsZero() && (d.latest == 0 || last < d.latest) {
-		d.latest, d.why = last, &whatElapsed
+		d.latest, d.why = last, limit
 	}
 }
 
@@ -100,7 +128,7 @@ func (d *dialing) answer(resp *http.Response) (bool, attempt) {
 	d.await(false)
 	switch {
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
-		return false, d.refused(resp)
+		return d.refused(resp)
 	case !d.ex.envelope.Stream || !d.ex.endpoint.Stream:
 		return d.whole(resp)
 	case isEventStream(resp.Header):
@@ -148,13 +176,16 @@ func transportNote(err error) string {
 }
 
 // refused makes the record of an answer with an error status.
-func (d *dialing) refused(resp *http.Response) attempt {
+func (d *dialing) refused(resp *http.Response) (bool, attempt) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	if err != nil && context.Cause(d.ctx) != nil {
-		return d.broken(err)
+		return false, d.broken(err)
+	}
+	if d.cannotCount(resp.StatusCode, body) {
+		return d.estimate()
 	}
 	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Now: d.ex.g.opt.Now()})
-	return attempt{candidate: d.c, failure: f, answer: &answer{resp.StatusCode, resp.Header, d.target.Scrub(body)}}
+	return false, attempt{candidate: d.c, failure: f, answer: &answer{resp.StatusCode, resp.Header, d.scrub(body)}}
 }
 
 // notAStream: the client waits for events and the provider sent something
@@ -183,7 +214,7 @@ func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attem
 	}
 	h := resp.Header.Clone()
 	h.Set("Content-Type", "application/json")
-	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.target.Scrub(bytes.Clone(body))}}
+	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.scrub(bytes.Clone(body))}}
 }
 
 // statusOf is the status of an error for which the provider gave none.
@@ -230,7 +261,7 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	}
 	d.ex.out.begin(resp.StatusCode, func(h http.Header) {
 		h["Content-Type"] = []string{"application/json"} // unless the provider says
-		copyHeaders(h, resp.Header)
+		copyHeaders(h, resp.Header, d.c)
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 		d.ex.routingHeaders(h, d.c)
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/state"
 	"github.com/interlock-gateway/interlock/internal/upstream"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -35,15 +36,21 @@ type exchange struct {
 	caller   auth.Caller       // authenticate
 	body     *upstream.Payload // envelope
 	envelope wire.Envelope     // envelope
+	trace    routing.Trace     // decide
 	plan     *routing.Plan     // decide
-	attempts []attempt         // execute
+	attempts []attempt         // execute: those that failed
+	skips    []skip            // execute
 	out      *clientWriter     // execute
 
-	began   time.Time // accept
-	dialled time.Time // execute: the running or last attempt
-	content time.Time // execute: first content of a stream
-	dials   int       // execute
-	settled bool
+	began     time.Time    // accept
+	dialled   time.Time    // execute: the running or last attempt
+	content   time.Time    // execute: first content of a stream
+	dials     int          // execute
+	retry     bool         // execute: the running attempt repeats the one before
+	permit    state.Permit // execute: of the running attempt
+	permitted bool         // execute: permit is to be given back
+	estimated bool         // execute: the answer is a guess of the gateway
+	settled   bool
 }
 
 // attempt is the record of one dial that failed.
@@ -58,6 +65,14 @@ type attempt struct {
 	note string
 	// start is from the arrival of the request.
 	start, duration time.Duration
+	// retry: it repeated the attempt before.
+	retry bool
+}
+
+// skip is a candidate that was not dialled because of its state.
+type skip struct {
+	candidate *routing.Candidate
+	blocked   state.Blocked
 }
 
 type answer struct {
@@ -129,9 +144,7 @@ func (ex *exchange) serve() {
 			return
 		}
 	}
-	ex.plan = routing.Decide(ex.live.Routing, &routing.Input{Query: routing.Query{
-		Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
-	}})
+	ex.decide()
 	if rf := ex.plan.Refusal; rf != nil {
 		ex.refuse(refusal{status: rf.Status, code: rf.Code, message: rf.Message, retry: rf.Retry, policy: rf.Policy})
 		return
@@ -142,13 +155,13 @@ func (ex *exchange) serve() {
 // authenticate answers 401 for an unknown caller; nothing later runs for one.
 func (ex *exchange) authenticate() bool {
 	now := ex.g.opt.Now()
-	caller, err := auth.Identify(ex.live.Keys, ex.r, now)
+	caller, err := auth.Identify(ex.live.Keys, ex.r, ex.live.Callers, now)
 	if err == nil {
 		ex.caller = caller
-		if u := caller.Key.Unenforced; u != "" {
+		if k := caller.Key; k != nil && k.Unenforced != "" {
 			ex.refuse(refusal{
 				status: 400, code: "MODEL_DENIED", policy: "model-scope",
-				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", caller.Key.Name, u),
+				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", k.Name, k.Unenforced),
 			})
 			return false
 		}
@@ -228,7 +241,7 @@ func notLoaded(model string) refusal {
 // writeError sends an error object; the other headers are set already.
 func (ex *exchange) writeError(status int, e *wire.Error) {
 	h := ex.w.Header()
-	if ex.g.tune.Load().exposeRouting {
+	if ex.g.tune.Load().ExposeRouting {
 		h["X-Interlock-Error"] = []string{headerValue(e.Code)}
 	}
 	h[ex.format.RequestIDHeader] = []string{ex.id}

@@ -3,15 +3,18 @@ package gateway
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/state"
 )
 
-// execute dials the candidates in order until one serves, and answers.
+// execute dials the candidates until one serves, and answers.
 func (ex *exchange) execute() {
 	ctx, cancel := context.WithCancelCause(ex.r.Context())
 	defer cancel(nil)
@@ -21,41 +24,197 @@ func (ex *exchange) execute() {
 	}
 	ex.out = newClientWriter(ex.w, ping, ex.g.opt.KeepAlive, ex.earlyHead, func(err error) { cancel(err) })
 	defer ex.out.end()
+	defer ex.giveBack()
 
-	deadline := time.Time{}
-	if limit := ex.g.tune.Load().maxElapsed; limit > 0 {
-		deadline = time.Now().Add(limit)
+	d := &dispatch{ex: ex, ctx: ctx, tune: ex.g.tune.Load()}
+	d.setDeadline()
+	if d.run() || ex.dials > 0 {
+		return
 	}
-	for i := range ex.plan.Candidates {
-		c := &ex.plan.Candidates[i]
-		ex.dialled = ex.g.opt.Now()
-		ex.dials++
-		served, at := ex.dial(ctx, c, deadline)
-		if served {
-			return
+	// A route never fails without trying: nobody was dialled, so those that
+	// were skipped are, whatever their state.
+	d.forced = true
+	d.run()
+}
+
+// dispatch goes through the candidates of one request.
+type dispatch struct {
+	ex       *exchange
+	ctx      context.Context
+	tune     *Tunables
+	deadline time.Time // of the first content; zero is none
+	limit    *string   // names what set the deadline
+	forced   bool      // the state of candidates does not count
+}
+
+// setDeadline bounds the time to first content over all attempts (RT-FO-4): by
+// the setting, and by what the client's SDK says it will wait.
+func (d *dispatch) setDeadline() {
+	limit := d.tune.MaxElapsed
+	d.limit = &whatElapsed
+	if s, err := strconv.ParseFloat(d.ex.r.Header.Get("X-Stainless-Timeout"), 64); err == nil && s > 0 && s < 1e6 {
+		if client := time.Duration(s * float64(time.Second)); limit <= 0 || client < limit {
+			limit, d.limit = client, &whatClient
 		}
-		at.start, at.duration = ex.dialled.Sub(ex.began), ex.g.opt.Now().Sub(ex.dialled)
-		ex.attempts = append(ex.attempts, at)
-		switch at.failure.Category {
-		case failure.Canceled:
-			ex.canceled(ctx, c)
-			return
-		case failure.Auth:
-			ex.alert(c, at.failure)
-		default:
-		}
-		next := ex.plan.After(i, at.failure)
-		if next == routing.Next && !deadline.IsZero() && !time.Now().Before(deadline) {
-			next = routing.Exhausted
-		}
-		if next != routing.Next {
-			ex.failed(next)
-			return
-		}
-		ex.g.opt.Log.Info("attempt failed, trying the next member", "requestId", ex.id, "provider", c.Provider,
-			"category", at.failure.Category, "status", at.failure.Status)
+	}
+	if limit > 0 {
+		d.deadline = time.Now().Add(limit)
 	}
 }
+
+// over tells whether there is no time for an attempt that starts after a wait.
+func (d *dispatch) over(wait time.Duration) bool {
+	return !d.deadline.IsZero() && !time.Now().Add(wait).Before(d.deadline)
+}
+
+// run dials candidates in order. It answers false if it could dial none.
+func (d *dispatch) run() bool {
+	ex := d.ex
+	i, ok := d.admit(0)
+	for retries := 0; ok; {
+		at, ended := d.dial(i, retries > 0)
+		if ended {
+			return true
+		}
+		action := ex.plan.After(i, at.failure)
+		if action == routing.Next && d.over(0) {
+			action = routing.Exhausted
+		}
+		next := -1
+		if action == routing.Next {
+			if j, ok := d.admit(i + 1); ok {
+				next = j
+			} else {
+				action = routing.Exhausted
+			}
+		}
+		switch {
+		case next >= 0:
+			ex.g.opt.Log.Info("attempt failed, trying the next member", "requestId", ex.id, "provider", ex.plan.Candidates[i].Provider,
+				"category", at.failure.Category, "status", at.failure.Status)
+			i, retries = next, 0
+		case action == routing.Exhausted && d.again(i, at.failure, retries):
+			retries++
+		default:
+			ex.failed(action)
+			return true
+		}
+	}
+	return false
+}
+
+// admit finds the next candidate from i on that may be dialled, and takes its
+// permit.
+func (d *dispatch) admit(i int) (int, bool) {
+	ex := d.ex
+	for ; i < len(ex.plan.Candidates); i++ {
+		c := &ex.plan.Candidates[i]
+		// Fallback is for failures of the caller's credential: if those members
+		// were only skipped, the answer is the one without it (RT-OKF).
+		if c.Fallback && (d.forced || ex.dials == 0) {
+			return 0, false
+		}
+		if d.take(c) {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// take asks for a candidate's permit, and notes it as skipped without one.
+func (d *dispatch) take(c *routing.Candidate) bool {
+	ex := d.ex
+	if ex.g.opt.Board == nil {
+		return true
+	}
+	p, why, ok := ex.g.opt.Board.Admit(c.Provider, c.WireModel, c.Credential == routing.CredentialOwn, d.forced)
+	if ok {
+		ex.permit, ex.permitted = p, true
+		return true
+	}
+	if !ex.skipped(c) {
+		ex.skips = append(ex.skips, skip{c, why})
+	}
+	return false
+}
+
+// skipped tells whether a candidate is noted as skipped.
+func (ex *exchange) skipped(c *routing.Candidate) bool {
+	for i := range ex.skips {
+		if ex.skips[i].candidate == c {
+			return true
+		}
+	}
+	return false
+}
+
+// dial makes one attempt. ended means that the request is over.
+func (d *dispatch) dial(i int, retry bool) (at attempt, ended bool) {
+	ex := d.ex
+	c := &ex.plan.Candidates[i]
+	ex.dialled, ex.retry = ex.g.opt.Now(), retry
+	ex.dials++
+	served, at := ex.dial(d, c)
+	if served {
+		return at, true
+	}
+	ex.done(at.failure)
+	at.start, at.duration, at.retry = ex.dialled.Sub(ex.began), ex.g.opt.Now().Sub(ex.dialled), retry
+	ex.attempts = append(ex.attempts, at)
+	switch at.failure.Category {
+	case failure.Canceled:
+		ex.canceled(d.ctx, c)
+		return at, true
+	case failure.Auth:
+		if c.Credential != routing.CredentialCaller {
+			ex.alert(c, at.failure)
+		}
+	default:
+	}
+	return at, false
+}
+
+// again waits for the next try in place of the last candidate (RT-FO-3); false
+// if there is none.
+func (d *dispatch) again(i int, f failure.Failure, retries int) bool {
+	ex := d.ex
+	if d.forced || retries >= d.tune.Retry.Max || !ex.plan.RetryInPlace(f) {
+		return false
+	}
+	wait := time.Duration(0)
+	if most := d.tune.Retry.BaseDelay << retries; most > 0 {
+		wait = rand.N(most) //nolint:gosec // full jitter wants no secrecy
+	}
+	if d.over(wait) {
+		return false
+	}
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-d.ctx.Done():
+		return d.take(&ex.plan.Candidates[i]) // the attempt finds out why
+	}
+	return d.take(&ex.plan.Candidates[i])
+}
+
+// done gives the running attempt's permit back with what came of it.
+func (ex *exchange) done(f failure.Failure) {
+	if !ex.permitted {
+		return
+	}
+	ex.permitted = false
+	o := state.Outcome{Failure: f, Stream: ex.envelope.Stream && ex.endpoint.Stream}
+	if f.Category == "" && !ex.estimated {
+		if o.Latency = ex.g.opt.Now().Sub(ex.dialled); o.Stream && !ex.content.IsZero() {
+			o.Latency = ex.content.Sub(ex.dialled)
+		}
+	}
+	ex.permit.Done(o)
+}
+
+// giveBack gives back a permit that nothing came of.
+func (ex *exchange) giveBack() { ex.done(failure.Failure{Category: failure.Canceled}) }
 
 // earlyHead prepares the headers of a 200 that only carries keep-alives: who
 // will serve is not known yet.

@@ -14,7 +14,9 @@ import (
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/state"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -38,6 +40,13 @@ type Options struct {
 	// MaxElapsed bounds the time to first content over all attempts; default
 	// 600 s, negative is no bound.
 	MaxElapsed time.Duration
+	// Board is the run-time state of the providers; nil has none: nothing is
+	// ever broken, and turns are always the first.
+	Board Board
+	// Pins are what sessions keep; nil keeps nothing.
+	Pins Pins
+	// Retry says how the last candidate is retried in place.
+	Retry Retry
 	// Record keeps the audit record of a request; it must not keep the
 	// pointer. nil records nothing.
 	Record func(*audit.Record) error
@@ -58,7 +67,7 @@ type Gateway struct {
 	guard    auth.Guard
 	inFlight atomic.Int64
 	draining atomic.Bool
-	tune     atomic.Pointer[tunables]
+	tune     atomic.Pointer[Tunables]
 }
 
 // New makes a Gateway.
@@ -82,7 +91,7 @@ func New(o Options) *Gateway {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	g := &Gateway{opt: o, mux: http.NewServeMux(), formats: map[llm.Format]*wire.Format{}}
-	g.Tune(o.ExposeRouting, o.MaxElapsed)
+	g.Tune(Tunables{ExposeRouting: o.ExposeRouting, MaxElapsed: o.MaxElapsed, Retry: o.Retry})
 	for _, f := range o.Formats {
 		g.formats[f.ID] = f
 		for _, e := range f.Endpoints {
@@ -152,15 +161,48 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 
 // Tune changes what a reload may change; running requests keep what they
 // began with.
-func (g *Gateway) Tune(exposeRouting bool, maxElapsed time.Duration) {
-	g.tune.Store(&tunables{exposeRouting: exposeRouting, maxElapsed: maxElapsed})
+func (g *Gateway) Tune(t Tunables) { g.tune.Store(&t) }
+
+// Tunables are the settings that can change while the gateway runs.
+type Tunables struct {
+	// ExposeRouting adds the x-interlock-* routing headers.
+	ExposeRouting bool
+	// MaxElapsed bounds the time to first content; not positive is no bound.
+	MaxElapsed time.Duration
+	Retry      Retry
 }
 
-// tunables are the settings that can change while the gateway runs.
-type tunables struct {
-	exposeRouting bool
-	maxElapsed    time.Duration // not positive is no bound
+// Retry says how the last candidate is retried in place (RT-FO-3).
+type Retry struct {
+	// Max is how often: 0 to 3.
+	Max int
+	// BaseDelay bounds the random wait before the first retry; it doubles for
+	// each further one.
+	BaseDelay time.Duration
 }
+
+// Board is the run-time state of the providers. See package state.
+type Board interface {
+	routing.View
+	routing.Dice
+	// Admit asks to dial a candidate; ok is false if its state forbids it and
+	// force is not set. counts is false for a credential that is not the
+	// organisation's.
+	Admit(id routing.ProviderID, wireModel string, counts, force bool) (p state.Permit, why state.Blocked, ok bool)
+	// Blocked tells why a provider would not be dialled; it changes nothing.
+	Blocked(id routing.ProviderID) (why state.Blocked, ok bool)
+	// Note counts a request of a route and who served it; empty if nobody.
+	Note(route routing.RouteID, served routing.ProviderID, failover bool)
+}
+
+// Pins are what sessions keep in routes.
+type Pins interface {
+	Load(ctx context.Context, session string) (map[routing.RouteID]routing.Pin, error)
+	Save(ctx context.Context, session string, r routing.RouteID, p routing.Pin, ttl time.Duration) error
+}
+
+// pinTTL is how long a session's start is remembered after its last use.
+const pinTTL = 24 * time.Hour
 
 // InFlight is the number of requests that are being served.
 func (g *Gateway) InFlight() int64 { return g.inFlight.Load() }

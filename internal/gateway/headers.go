@@ -20,8 +20,16 @@ func passHeaders() [7]string {
 }
 
 // copyHeaders copies what passes. Retry-After is capped: some clients sleep
-// for any time they are told.
-func copyHeaders(dst, src http.Header) {
+// for any time they are told. Rate limits are for the holder of the credential
+// that they are about.
+func copyHeaders(dst, src http.Header, c *routing.Candidate) {
+	if c != nil && c.Credential == routing.CredentialCaller {
+		for name, v := range src {
+			if strings.HasPrefix(name, "Anthropic-Ratelimit-") || strings.HasPrefix(name, "X-Ratelimit-") {
+				dst[name] = v[:1]
+			}
+		}
+	}
 	for _, name := range passHeaders() {
 		if v := src[name]; len(v) > 0 {
 			dst[name] = v[:1]
@@ -47,13 +55,10 @@ func readRetryAfter(v string) (seconds float64, ok bool) {
 // routingHeaders adds what the decision came to. c is the candidate that
 // served, or whose failure is returned; nil if none was dialled.
 func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
-	if !ex.g.tune.Load().exposeRouting {
+	if !ex.g.tune.Load().ExposeRouting {
 		return
 	}
-	dials := len(ex.attempts)
-	if c != nil && (dials == 0 || ex.attempts[dials-1].candidate != c) {
-		dials++ // the attempt that served is not in the list of failed ones
-	}
+	dials := ex.dials
 	h["X-Interlock-Attempts"] = []string{strconv.Itoa(dials)}
 	h["X-Interlock-Fallbacks"] = []string{strconv.Itoa(max(0, dials-1))}
 	if ex.plan != nil && ex.plan.Route != "" {
@@ -65,6 +70,9 @@ func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
 	h["X-Interlock-Provider"] = []string{headerValue(string(c.Provider))}
 	h["X-Interlock-Model"] = []string{headerValue(c.WireModel)}
 	h["X-Interlock-Residency"] = []string{headerValue(c.Residency)}
+	if k := ex.caller.Key; k != nil && k.Admin && isTrue(ex.r.Header["X-Interlock-Explain"]) {
+		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())}
+	}
 }
 
 // headerValue makes text safe in a header: anything but printable ASCII is

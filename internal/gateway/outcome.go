@@ -17,11 +17,37 @@ import (
 // several become one error that lists them (ER-POOL).
 func (ex *exchange) failed(why routing.Action) {
 	last := &ex.attempts[len(ex.attempts)-1]
-	if why == routing.Return || len(ex.attempts) == 1 {
+	if why == routing.Return || ex.tried() == 1 {
 		ex.failedOne(last)
 		return
 	}
 	ex.failedAll()
+}
+
+// tried counts the candidates that were dialled or skipped.
+func (ex *exchange) tried() int {
+	n := 0
+	for i := range ex.attempts {
+		if !ex.attempts[i].retry {
+			n++
+		}
+	}
+	for i := range ex.skips {
+		if !ex.dialledOnce(ex.skips[i].candidate) {
+			n++
+		}
+	}
+	return n
+}
+
+// dialledOnce tells whether an attempt at a candidate failed.
+func (ex *exchange) dialledOnce(c *routing.Candidate) bool {
+	for i := range ex.attempts {
+		if ex.attempts[i].candidate == c {
+			return true
+		}
+	}
+	return false
 }
 
 // failedOne is ER-ONE.
@@ -33,8 +59,8 @@ func (ex *exchange) failedOne(at *attempt) {
 		}
 		ex.out.fail(func() {
 			h := ex.w.Header()
-			copyHeaders(h, a.header)
-			if ex.g.tune.Load().exposeRouting {
+			copyHeaders(h, a.header, at.candidate)
+			if ex.g.tune.Load().ExposeRouting {
 				h["X-Interlock-Error"] = []string{headerValue(firstOf(at.failure.Code, string(at.failure.Category)))}
 			}
 			h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
@@ -53,7 +79,7 @@ func (ex *exchange) failedOne(at *attempt) {
 		h := ex.w.Header()
 		ex.routingHeaders(h, at.candidate)
 		if at.answer != nil && e.Status == 429 {
-			copyHeaders(h, at.answer.header)
+			copyHeaders(h, at.answer.header, at.candidate)
 			delete(h, "Content-Type")
 		}
 		h["X-Should-Retry"] = []string{strconv.FormatBool(e.Code == "upstream_timeout" || e.Code == "upstream_unreachable")}
@@ -64,6 +90,9 @@ func (ex *exchange) failedOne(at *attempt) {
 // passesThrough: the provider's own words help the client, unless they are
 // about our key or credit, or send it elsewhere.
 func passesThrough(at *attempt) bool {
+	if at.candidate.Credential == routing.CredentialCaller {
+		return at.answer.status >= 400 // it is about the caller's own credential
+	}
 	switch at.failure.Category {
 	case failure.Auth, failure.QuotaExhausted, failure.Timeout, failure.Connection, failure.Canceled:
 		return false
@@ -102,9 +131,18 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 // failedAll is ER-POOL.
 func (ex *exchange) failedAll() {
 	status, limited, wait := poolStatus(ex.attempts)
-	parts := make([]string, len(ex.attempts))
+	var parts []string
 	for i := range ex.attempts {
-		parts[i] = fmt.Sprintf("%s: %s", ex.attempts[i].candidate.Provider, ex.attempts[i].failure.Category)
+		at := &ex.attempts[i]
+		if i+1 < len(ex.attempts) && ex.attempts[i+1].retry {
+			continue // the try after it says what came of the candidate
+		}
+		parts = append(parts, fmt.Sprintf("%s: %s", at.candidate.Provider, at.failure.Category))
+	}
+	for i := range ex.skips {
+		if s := &ex.skips[i]; !ex.dialledOnce(s.candidate) {
+			parts = append(parts, fmt.Sprintf("%s: %s (skipped)", s.candidate.Provider, s.blocked.State))
+		}
 	}
 	e := ex.gatewayError(status, "UPSTREAM_POOL_EXHAUSTED", "every member of the route %q failed for the model %q: %s",
 		ex.plan.Route, ex.plan.Model, strings.Join(parts, "; "))

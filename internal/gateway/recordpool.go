@@ -19,6 +19,6 @@ func (p *records) get() *audit.Record {
 }
 
 func (p *records) put(r *audit.Record) {
-	*r = audit.Record{Attempts: r.Attempts[:0]}
+	*r = audit.Record{Attempts: r.Attempts[:0], Skips: r.Skips[:0], Tags: r.Tags[:0], Facts: r.Facts[:0]}
 	p.pool.Put(r)
 }

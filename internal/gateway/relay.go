@@ -126,10 +126,11 @@ func (r *relaying) settle() bool {
 // begin commits to this attempt.
 func (r *relaying) begin() {
 	r.begun = true
+	r.ex.permit.Answered()
 	r.ex.content = r.ex.g.opt.Now()
 	r.ex.out.begin(r.resp.StatusCode, func(h http.Header) {
 		streamHeaders(h)
-		copyHeaders(h, r.resp.Header)
+		copyHeaders(h, r.resp.Header, r.c)
 		if h["Content-Type"] == nil {
 			h["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
 		}
@@ -148,7 +149,7 @@ func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool,
 	if len(before) > 0 {
 		_ = r.ex.out.send(append(r.holding, before...)) // a client that left shows in the next write as well
 	}
-	raw := r.target.Scrub(ev.Raw)
+	raw := r.scrub(ev.Raw)
 	r.brokeOff(&at, at.answer.status)
 	r.ex.out.fail(func() {}, func() []byte { return raw })
 	return true, true, at
@@ -218,7 +219,8 @@ func (r *relaying) tail() (over, served bool, at attempt) {
 // brokeOff records an answer that failed after its first content. That it
 // could not be kept changes nothing: the answer ends with an error anyway.
 func (r *relaying) brokeOff(at *attempt, status int) {
-	at.start, at.duration = r.ex.dialled.Sub(r.ex.began), r.ex.g.opt.Now().Sub(r.ex.dialled)
+	r.ex.done(at.failure)
+	at.start, at.duration, at.retry = r.ex.dialled.Sub(r.ex.began), r.ex.g.opt.Now().Sub(r.ex.dialled), r.ex.retry
 	r.ex.attempts = append(r.ex.attempts, *at)
 	_ = r.ex.settle(ending{outcome: audit.OutcomeError, status: status, code: at.failure.Code, category: string(at.failure.Category), usage: r.reader.Usage()})
 	r.ex.g.opt.Log.Warn("a stream broke off after content was sent", "requestId", r.ex.id, "provider", r.c.Provider,

@@ -5,6 +5,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/state"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -28,6 +29,11 @@ func (ex *exchange) settle(e ending) error {
 		return nil
 	}
 	ex.settled = true
+	if e.outcome == audit.OutcomeAllow {
+		ex.done(failure.Failure{}) // before the client can ask again
+		ex.keepStart(e.served)
+	}
+	ex.note(e.served)
 	ex.log(e.status, e.code)
 	if ex.g.opt.Record == nil {
 		return nil
@@ -49,12 +55,14 @@ func (ex *exchange) fill(r *audit.Record, e ending) {
 	r.Outcome, r.Policy, r.Code, r.Status, r.Category = e.outcome, e.policy, e.code, e.status, e.category
 	if k := ex.caller.Key; k != nil {
 		r.Caller = audit.Caller{Key: k.Name, Team: k.Team, Department: k.Department, User: k.User, Source: ex.caller.Source}
-		r.Credential = "own" // the organisation's
+	} else if ex.caller.Own {
+		r.Caller = audit.Caller{Source: ex.caller.Source}
 	}
 	r.Endpoint, r.ClientFormat = string(ex.endpoint.ID), string(ex.format.ID)
 	r.Stream, r.RequestedModel = ex.envelope.Stream, ex.envelope.Model
 	if p := ex.plan; p != nil {
 		r.RouteName, r.ConfigVersion = string(p.Route), p.Revision
+		r.SessionHash, r.Facts = ex.trace.Session, ex.trace.AppendJSON(r.Facts)
 	} else if ex.live != nil {
 		r.ConfigVersion = ex.live.Revision
 	}
@@ -67,6 +75,7 @@ func (ex *exchange) fill(r *audit.Record, e ending) {
 		r.ServedModel = last.WireModel
 		r.Attempts = append(r.Attempts, audit.Attempt{
 			Provider: string(last.Provider), WireModel: last.WireModel, Residency: last.Residency, Strategy: last.Strategy, StrategyReason: last.Why,
+			Credential: string(last.Credential), CredentialFallback: last.Fallback, Retry: ex.retry,
 			Outcome: audit.OutcomeAllow, Status: e.status, Start: audit.Millis(began), Duration: audit.Millis(now.Sub(ex.dialled)),
 		})
 	} else if n := len(ex.attempts); n > 0 {
@@ -75,12 +84,86 @@ func (ex *exchange) fill(r *audit.Record, e ending) {
 	if last != nil {
 		r.WireModel, r.Provider, r.Residency = last.WireModel, string(last.Provider), last.Residency
 		r.Strategy, r.StrategyReason = last.Strategy, last.Why
+		r.Credential, r.CredentialFallback = string(last.Credential), last.Fallback
 	}
-	r.Usage = e.usage
+	for i := range r.Attempts {
+		if r.Attempts[i].Retry {
+			r.Retries++
+		}
+		if r.Attempts[i].CredentialFallback && len(r.Tags) == 0 {
+			r.Tags = append(r.Tags, audit.TagOrgKeyFallback)
+		}
+	}
+	ex.fillSkips(r)
+	r.Usage, r.Estimated = e.usage, ex.estimated
 	if !ex.content.IsZero() {
 		r.TTFT = audit.Millis(ex.content.Sub(ex.began))
 	}
 	r.Duration = audit.Millis(now.Sub(ex.began))
+}
+
+// fillSkips notes the candidates that their state kept from being dialled, also
+// those that were not reached because an earlier one served.
+func (ex *exchange) fillSkips(r *audit.Record) {
+	if ex.plan == nil {
+		return
+	}
+	for i := range ex.plan.Candidates {
+		c := &ex.plan.Candidates[i]
+		why := state.Blocked{State: c.State, Until: c.Until}
+		known := false
+		for j := range ex.skips {
+			if ex.skips[j].candidate == c {
+				why, known = ex.skips[j].blocked, true
+			}
+		}
+		if !known && c.State.Dialled() || attempted(r, c) {
+			continue
+		}
+		if !known && ex.g.opt.Board != nil {
+			if b, ok := ex.g.opt.Board.Blocked(c.Provider); ok {
+				why = b
+			}
+		}
+		r.Skips = append(r.Skips, audit.Skip{
+			Provider: string(c.Provider), WireModel: c.WireModel, Residency: c.Residency,
+			Reason: string(why.State), Until: why.Until, Category: string(why.Category), Status: why.Status,
+		})
+	}
+}
+
+// attempted tells whether a candidate was dialled.
+func attempted(r *audit.Record, c *routing.Candidate) bool {
+	for i := range r.Attempts {
+		if r.Attempts[i].Provider == string(c.Provider) {
+			return true
+		}
+	}
+	return false
+}
+
+// note counts the request for its route.
+func (ex *exchange) note(served *routing.Candidate) {
+	if ex.g.opt.Board == nil || ex.plan == nil || ex.plan.Route == "" {
+		return
+	}
+	id := routing.ProviderID("")
+	if served != nil {
+		id = served.Provider
+	}
+	ex.g.opt.Board.Note(ex.plan.Route, id, ex.tried() > 1 || served != nil && len(ex.attempts) > 0 && !ex.dialledOnce(served))
+}
+
+// keepStart remembers where a session started, for strategies that could not
+// find it again.
+func (ex *exchange) keepStart(served *routing.Candidate) {
+	if !ex.plan.KeepStart || ex.g.opt.Pins == nil {
+		return
+	}
+	err := ex.g.opt.Pins.Save(ex.r.Context(), ex.pinKey(ex.trace.Session), ex.plan.Route, routing.Pin{Start: served.Provider}, pinTTL)
+	if err != nil {
+		ex.g.opt.Log.Warn("the start of a session could not be kept", "requestId", ex.id, "error", err)
+	}
 }
 
 func attemptRecord(at *attempt) audit.Attempt {
@@ -91,6 +174,7 @@ func attemptRecord(at *attempt) audit.Attempt {
 	}
 	return audit.Attempt{
 		Provider: string(c.Provider), WireModel: c.WireModel, Residency: c.Residency, Strategy: c.Strategy, StrategyReason: c.Why,
+		Credential: string(c.Credential), CredentialFallback: c.Fallback, Retry: at.retry,
 		Outcome: outcome, Category: string(at.failure.Category), Code: at.failure.Code, Status: at.failure.Status,
 		Start: audit.Millis(at.start), Duration: audit.Millis(at.duration),
 	}

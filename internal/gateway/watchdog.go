@@ -97,5 +97,6 @@ var (
 	whatContent = "no content came within timeouts.responseHeaderMs plus timeouts.streamIdleMs"
 	whatTotal   = "the attempt took longer than timeouts.totalMs"
 	whatElapsed = "no content came within llmProxy.retry.maxElapsedMs"
+	whatClient  = "no content came within the time that the client waits (x-stainless-timeout)"
 	whatAfter   = "the answer was complete"
 )

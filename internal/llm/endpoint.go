@@ -28,3 +28,7 @@ type Endpoint struct {
 	// Counts: the request counts for rate limits and budgets.
 	Counts bool
 }
+
+// Modality is the kind of model that the endpoint takes, in the words of the
+// model catalogue.
+func (e *Endpoint) Modality() string { return "chat" }

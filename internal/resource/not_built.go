@@ -96,7 +96,6 @@ func (p *Provider) unbuilt() []unbuilt {
 		{"aws", p.AWS != nil, "", ignore},
 		{"google", p.Google != nil, "", ignore},
 		{"azure", p.Azure != nil, "", ignore},
-		{"contextWindows", len(p.ContextWindows) > 0, "", ignore},
 		{"maxConcurrent", p.MaxConcurrent != 0, "", ignore},
 		{"betas", len(p.Betas) > 0, "", ignore},
 		{"droppedParams", len(p.DroppedParams) > 0, "", ignore},
@@ -113,49 +112,27 @@ func nativeFormat(t ProviderType) string {
 }
 
 func (r *Route) unbuilt() []unbuilt {
-	strategy := ""
-	if r.Strategy != nil {
-		strategy = r.Strategy.Type
-	}
-	fields := []unbuilt{
-		{"aliases", len(r.Aliases) > 0, "", ignore},
+	return []unbuilt{
 		{
-			"strategy.type", slices.Contains(strategyTypes(), strategy) && strategy != "failover",
-			"the strategy " + strategy + " is not part of this version yet: members are tried in order", ignore,
+			"allowCrossProvider", r.AllowCrossProvider,
+			"requests are not translated and sessions not pinned to a family in this version yet: a member of another family serves only clients of its own wire format", ignore,
 		},
-		{"allowCrossProvider", r.AllowCrossProvider, "", ignore},
-		{"orgKeyFallbackForCallerCredentials", r.OrgKeyFallbackForCallerCredential, "", ignore},
 		{"onLoss", r.OnLoss != "" && r.OnLoss != "allow", "", ignore},
 	}
-	for i, m := range r.Members {
-		fields = append(fields, unbuilt{JoinPath(IndexPath("members", i), "priority"), m.Priority != 0, "", ignore})
-	}
-	return fields
 }
 
 func (k *Key) unbuilt() []unbuilt {
 	return []unbuilt{
 		{"owner.workload", k.Owner != nil && k.Owner.Workload != "", "", refuse},
-		{"type", k.Type == "virtual", "virtual keys are not part of this version yet: it admits nobody", deny},
 		{"allowedModels", len(k.AllowedModels) > 0, "", deny},
-		{"allowedProviders", len(k.AllowedProviders) > 0, "", deny},
-		{"allowedResidencies", len(k.AllowedResidencies) > 0, "", deny},
 		{"pii", k.PII != "" && k.PII != "off", "", deny},
-		{"dataHandling", isDemand(k.DataHandling), "", deny},
 		{"rateLimits", k.RateLimits != nil && *k.RateLimits != RateLimits{}, "", deny},
-		{"providerCredential", k.ProviderCredential != nil, "", deny},
 	}
 }
 
 func (s *Settings) unbuilt() []unbuilt {
 	return []unbuilt{
-		{"globalPassthrough", s.GlobalPassthrough, "", ignore},
 		{"globalModelAllowlist", len(s.GlobalModelAllowlist) > 0, "", refuse},
-		{"requireDataHandling", isDemand(s.RequireDataHandling), "", refuse},
 		{"piiDefault", s.PIIDefault != "" && s.PIIDefault != "off", "", refuse},
-		{"allowAnonymousPassthrough", s.AllowAnonymousPassthrough, "", ignore},
 	}
 }
-
-// isDemand tells whether a demand on data handling asks for anything.
-func isDemand(d *DataHandling) bool { return d != nil && *d != DataHandling{} }

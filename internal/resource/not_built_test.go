@@ -16,16 +16,21 @@ func TestNotBuilt_every_field_is_built_or_refused(t *testing.T) {
 	built := map[string][]string{
 		"Provider": {
 			"vendor", "baseUrl", "wireFormat", "apiKey", "openai", "modelPatterns", "modelAliases", "staticModels", "residency",
-			"dataHandling", "timeouts", "headers", "drained", "allowInsecure", "caFile", "proxyUrl", "http2",
+			"dataHandling", "contextWindows", "timeouts", "headers", "drained", "allowInsecure", "caFile", "proxyUrl", "http2",
 		},
-		"Route":      {"description", "modelPatterns", "members", "switchFamilyOnQuota"},
-		"Key":        {"owner", "team", "secret", "expiresAt", "labels", "agent", "rotatedFrom"},
+		"Route": {
+			"description", "modelPatterns", "members", "switchFamilyOnQuota", "aliases", "strategy", "orgKeyFallbackForCallerCredentials",
+		},
+		"Key": {
+			"type", "owner", "team", "secret", "expiresAt", "labels", "agent", "rotatedFrom",
+			"allowedProviders", "allowedResidencies", "dataHandling", "providerCredential",
+		},
 		"Model":      {"modality", "family", "contextWindow", "maxOutputTokens", "prices", "deprecated"},
 		"Department": {"description"},
 		"Team":       {"department", "description"},
 		"User":       {"team", "groups", "role"},
 		"Settings": {
-			"residencies", "unknownModelStatus",
+			"residencies", "unknownModelStatus", "globalPassthrough", "requireDataHandling", "allowAnonymousPassthrough",
 		},
 	}
 	for _, kind := range resource.Kinds() {
@@ -103,8 +108,7 @@ func TestNotBuilt(t *testing.T) {
 		{"an unbuilt type", provider(func(p *resource.Provider) { p.Type = resource.TypeVertex }), "type"},
 		{"a format that is not the type's own", provider(func(p *resource.Provider) { p.WireFormat = "openai-responses" }), "wireFormat"},
 		{"a foreign format", provider(func(p *resource.Provider) { p.Type, p.WireFormat = resource.TypeAnthropic, "openai-chat" }), "wireFormat"},
-		{"a priority", route(func(r *resource.Route) { r.Members[1].Priority = 2 }), "members[1].priority"},
-		{"a demand on data handling", key(func(k *resource.Key) { k.DataHandling = &resource.DataHandling{NoPromptTraining: true} }), "dataHandling"},
+		{"mixed families", route(func(r *resource.Route) { r.AllowCrossProvider = true }), "allowCrossProvider"},
 	}
 	for _, c := range cases {
 		t.Run("reports "+c.name, func(t *testing.T) {
@@ -135,12 +139,8 @@ func TestNotBuilt(t *testing.T) {
 func TestNotBuilt_restrictions_fail_closed(t *testing.T) {
 	for _, o := range []resource.Object{
 		key(func(k *resource.Key) { k.AllowedModels = []string{"gpt-*"} }),
-		key(func(k *resource.Key) { k.AllowedProviders = []string{"a"} }),
-		key(func(k *resource.Key) { k.AllowedResidencies = []string{"eu"} }),
 		key(func(k *resource.Key) { k.PII = "block" }),
-		key(func(k *resource.Key) { k.DataHandling = &resource.DataHandling{ZeroDataRetention: true} }),
 		key(func(k *resource.Key) { n := 1; k.RateLimits = &resource.RateLimits{Concurrent: &n} }),
-		key(func(k *resource.Key) { k.Type = "virtual" }),
 		&resource.Team{Meta: resource.Meta{Kind: "Team", Name: "t"}, AllowedModels: []string{"gpt-*"}},
 		&resource.Settings{Meta: resource.Meta{Kind: "Settings", Name: "settings"}, GlobalModelAllowlist: []string{"gpt-*"}},
 		&resource.Settings{Meta: resource.Meta{Kind: "Settings", Name: "settings"}, PIIDefault: "block"},

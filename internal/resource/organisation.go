@@ -121,6 +121,9 @@ func (k *Key) refs() []RefAt {
 		add("owner.team", "Team", k.Owner.Team)
 		add("owner.department", "Department", k.Owner.Department)
 	}
+	if k.ProviderCredential != nil {
+		add("providerCredential.provider", "Provider", k.ProviderCredential.Provider)
+	}
 	return out
 }
 

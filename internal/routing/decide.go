@@ -1,66 +1,124 @@
 package routing
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/llm"
+)
 
 // Decide says where one request goes and why. Same snapshot, same input: same
 // plan.
 func Decide(s *Snapshot, in *Input) *Plan {
-	p := &Plan{Revision: s.Revision, Model: in.Query.Model, Failover: in.Query.Endpoint.Failover}
+	q := &in.Query
+	p := &Plan{
+		Revision: s.Revision, Model: q.Model,
+		Failover: q.Endpoint.Failover && !q.NoFallback, NoRetry: q.NoFallback,
+	}
 	p.Steps = p.stepBuf[:0]
 	p.Candidates = p.candidateBuf[:0]
-
-	route := s.pick(p, in.Query.Model)
-	if route == nil {
+	d := decision{s: s, in: in, p: p, lower: strings.ToLower(q.Model), view: in.View}
+	d.choice = Choice{Query: q, Now: in.Facts.Now, View: in.View, Models: s.table, dice: in.Dice}
+	if d.view == nil {
+		d.view, d.choice.View = calm{}, calm{}
+	}
+	if in.Dice == nil {
+		d.choice.dice = calm{}
+	}
+	if d.wrongKind("", q.Model) || !d.pick() {
 		return p
 	}
-	p.Route = route.ID
-	var kept [8]Member
-	members := p.filter(kept[:0], route, in)
-	if len(members) == 0 {
-		p.refuse(s.noMember(p, route))
+	p.Route, p.Alias, p.orgKeyFallback = d.route.ID, d.alias != nil, d.route.OrgKeyFallback
+	if d.wrongWireKind() {
 		return p
 	}
-	p.order(members, route, in)
+	d.choice.Route, d.home = d.route, d.route.HomeFamily()
+	d.options = d.optionBuf[:0]
+	d.collect()
+	if len(d.options) == 0 {
+		p.refuse(d.noMember())
+		return p
+	}
+	d.order()
 	return p
 }
 
-// pick chooses the route: the most specific pattern wins, and at equal
-// specificity a stored route beats an implicit one.
-func (s *Snapshot) pick(p *Plan, model string) *Route {
-	m := strings.ToLower(model)
-	h := s.find(m)
-	switch len(h.routes) {
-	case 0:
-		p.refuse(s.noRoute(model))
-		return nil
-	case 1:
-		r := s.routes[h.routes[0]]
-		code := "picked"
-		if r.Implicit {
-			code = "picked-implicit"
-		}
-		p.step(StageRoute, code, string(r.ID), r.bestPattern(m))
-		return r
-	}
-	if r := s.byFamily(h.routes, model); r != nil {
-		p.step(StageRoute, "picked-by-family", string(r.ID), r.bestPattern(m))
-		return r
-	}
-	p.refuse(s.tie(model, h.routes))
-	return nil
+// decision carries one run of Decide.
+type decision struct {
+	s     *Snapshot
+	in    *Input
+	p     *Plan
+	lower string // the model in lower case
+	view  View
+	route *Route
+	alias *Alias // the model is an alias of the route
+	home  llm.Family
+
+	choice    Choice
+	options   []Option
+	optionBuf [8]Option
+	window    int // the largest one that is too small
 }
 
-// find looks a lower-case model up among all patterns.
+// pick chooses the route: an alias before any pattern; then the most specific
+// pattern wins. It refuses if there is none.
+func (d *decision) pick() bool {
+	if a, ok := d.s.aliases[d.lower]; ok {
+		d.route, d.alias = a.route, a.alias
+		d.p.step(StageRoute, "picked-by-alias", string(a.route.ID), a.alias.Name)
+		return true
+	}
+	h := d.s.find(d.lower)
+	switch len(h.routes) {
+	case 0:
+		d.p.refuse(d.s.noRoute(d.p.Model))
+		return false
+	case 1:
+		r := d.s.routes[h.routes[0]]
+		d.found(r, pickedCode(r))
+		return true
+	}
+	if r := d.s.byFamily(h.routes, d.p.Model); r != nil {
+		d.found(r, "picked-by-family")
+		return true
+	}
+	d.p.refuse(d.s.tie(d.p.Model, h.routes))
+	return false
+}
+
+func (d *decision) found(r *Route, code string) {
+	d.route = r
+	d.p.step(StageRoute, code, string(r.ID), r.bestPattern(d.lower))
+}
+
+func pickedCode(r *Route) string {
+	switch {
+	case r.Family:
+		return "picked-family"
+	case r.Implicit:
+		return "picked-implicit"
+	}
+	return "picked"
+}
+
+// find looks a lower-case model up among all patterns. At equal specificity a
+// stored route beats a provider's own. A family route serves only what no
+// stored route does, and loses ties.
 func (s *Snapshot) find(m string) hit {
 	h := s.stored.find(m)
-	if imp := s.implicit.find(m); imp.specificity > h.specificity {
-		return imp
+	own := s.implicit.find(m)
+	if h.specificity < 0 {
+		if fam := s.family.find(m); fam.specificity > own.specificity {
+			return fam
+		}
+	}
+	if own.specificity > h.specificity {
+		return own
 	}
 	return h
 }
 
-// byFamily resolves a tie of implicit routes: if exactly one has the family
-// of the model, it wins.
+// byFamily resolves a tie of providers' own routes: if exactly one has the
+// family of the model, it wins.
 func (s *Snapshot) byFamily(tied []int32, model string) *Route {
 	var won *Route
 	for _, i := range tied {
@@ -89,63 +147,38 @@ func (r *Route) bestPattern(lower string) string {
 	return text
 }
 
-// filter keeps the members that can serve the request and notes why each of
-// the others cannot.
-func (p *Plan) filter(kept []Member, r *Route, in *Input) []Member {
-	for _, m := range r.Members {
-		switch v := m.Provider; {
-		case !v.OrgKey:
-			p.step(StageMember, "credential-mode", string(v.ID), "it has no key of the organisation")
-		case v.NoKey:
-			p.step(StageMember, "no-key", string(v.ID), "the organisation's key can't be read")
-		case v.Format != in.Query.Endpoint.Format:
-			p.step(StageMember, "wire-format", string(v.ID), string(v.Format))
-		case v.Drained:
-			p.step(StageMember, "drained", string(v.ID), "it takes no new requests")
-		default:
-			kept = append(kept, m)
-		}
+// wrongKind refuses a model that the endpoint has no use for (ER-KIND). What is
+// not known to be of another kind passes.
+func (d *decision) wrongKind(vendor, model string) bool {
+	kind := d.s.table.Model(vendor, model).Modality
+	if kind == "" || kind == d.in.Query.Endpoint.Modality() {
+		return false
 	}
-	return kept
+	d.p.refuse(wrongKind(d.p.Model, kind, d.in.Query.Endpoint))
+	return true
 }
 
-// order puts the member that the strategy starts on first, the others after
-// it in member order, and fallback-only ones last.
-func (p *Plan) order(members []Member, r *Route, in *Input) {
-	var buf [8]Member
-	front := buf[:0]
-	for _, m := range members {
-		if !m.FallbackOnly {
-			front = append(front, m)
-		}
+// wrongWireKind judges a name that stands for another model by that model.
+func (d *decision) wrongWireKind() bool {
+	if len(d.route.Members) == 0 {
+		return false
 	}
-	start := -1
-	if len(front) > 0 {
-		var why string
-		start, why = r.Strategy.Start(front, r, in)
-		p.step(StageStrategy, r.Strategy.ID(), string(front[start].Provider.ID), why)
-		p.candidate(r, front[start], in, why)
-	}
-	for i, m := range front {
-		if i != start {
-			p.candidate(r, m, in, "next in order")
-		}
-	}
-	for _, m := range members {
-		if m.FallbackOnly {
-			p.candidate(r, m, in, "fallback only")
-		}
-	}
+	v := d.route.Members[0].Provider
+	w, ok := d.wireModel(v)
+	return ok && w != d.p.Model && d.wrongKind(v.Vendor, w)
 }
 
-func (p *Plan) candidate(r *Route, m Member, in *Input, why string) {
-	v := m.Provider
-	wire := in.Query.Model
-	if w, ok := v.WireModels[strings.ToLower(wire)]; ok {
-		wire = w
+// wireModel is the name that a provider gets: the alias's, the provider's own
+// for the client's name, or that name. ok is false for an alias that has none.
+func (d *decision) wireModel(v *Provider) (name string, ok bool) {
+	if d.alias != nil {
+		name, ok = d.alias.WireModels[v.ID]
+		return name, ok
 	}
-	p.Candidates = append(p.Candidates, Candidate{
-		Route: r.ID, Provider: v.ID, WireModel: wire, Residency: v.Residency,
-		Strategy: r.Strategy.ID(), Why: why,
-	})
+	if name, ok = v.WireModels[d.lower]; ok {
+		return name, true
+	}
+	return d.p.Model, true
 }
+
+func familyOf(model string) llm.Family { return llm.FamilyOfModel(model) }

@@ -26,3 +26,21 @@ func (p *Plan) Explain() string {
 	}
 	return b.String()
 }
+
+// maxLine is the longest Line, in bytes: proxies refuse long headers.
+const maxLine = 2048
+
+// Line is Explain in one line, for a header.
+func (p *Plan) Line() string {
+	var b strings.Builder
+	for line := range strings.Lines(p.Explain()) {
+		if b.Len() > 0 {
+			b.WriteString(" | ")
+		}
+		b.WriteString(strings.Join(strings.Fields(line), " "))
+	}
+	if b.Len() > maxLine {
+		return b.String()[:maxLine] + "..."
+	}
+	return b.String()
+}

@@ -119,3 +119,6 @@ func (p Pattern) Conflicts(q Pattern) bool {
 
 // Equal tells whether two patterns are the same but for case.
 func (p Pattern) Equal(q Pattern) bool { return p.kind == q.kind && p.literal == q.literal }
+
+// key makes patterns that are Equal the same map key.
+func (p Pattern) key() Pattern { return Pattern{literal: p.literal, kind: p.kind} }

@@ -58,35 +58,59 @@ func (s *Snapshot) tie(model string, routes []int32) *Refusal {
 
 // noMember refuses a route that has no member left. The reasons are in the
 // plan's steps.
-func (s *Snapshot) noMember(p *Plan, r *Route) *Refusal {
-	mode, noKey := true, true
+func (d *decision) noMember() *Refusal {
+	mode, noKey, window := true, true, false
 	var why, names []string
-	for _, st := range p.Steps {
-		if st.Stage != StageMember {
+	for _, st := range d.p.Steps {
+		if st.Stage != StageMember || st.Code == "global-passthrough" {
 			continue
 		}
-		mode = mode && st.Code == "credential-mode"
-		noKey = noKey && st.Code == "no-key"
+		mode = mode && st.Code == codeMode
+		noKey = noKey && st.Code == codeNoKey
+		window = window || st.Code == codeWindow
 		names = append(names, fmt.Sprintf("%q", st.Subject))
 		why = append(why, fmt.Sprintf("%s: %s (%s)", st.Subject, st.Code, st.Detail))
 	}
-	if mode { // ER-MODE, also for a route without members
-		return &Refusal{
-			Status: 503, Code: "NO_ROUTE", Policy: "no-route",
-			Message: fmt.Sprintf("route %q, which serves the model %q, has no member with a key of the organisation, and this caller brings no credential of its own. Give one of its providers an apiKey",
-				r.ID, p.Model),
-		}
-	}
-	if noKey { // ER-NOKEY
+	r, model := d.route, d.p.Model
+	switch {
+	case mode: // ER-MODE, also for a route without members
+		return wrongMode(model, r.ID, d.in.Query.Caller.Own)
+	case noKey: // ER-NOKEY
 		return &Refusal{
 			Status: 503, Code: "NO_UPSTREAM_KEY", Policy: "no-upstream-key",
 			Message: fmt.Sprintf("the organisation's key of the provider %s can't be read, and no other member of route %q can serve the model %q; an administrator must check its apiKey",
-				strings.Join(names, ", "), r.ID, p.Model),
+				strings.Join(names, ", "), r.ID, model),
+		}
+	case window: // ER-CTX
+		return &Refusal{
+			Status: 400, Code: "context_length_exceeded", Policy: "context-window",
+			Message: fmt.Sprintf("the prompt has about %d tokens, and the largest context window on route %q for the model %q has %d; shorten the prompt, or ask for a model with a larger window",
+				d.in.Query.Tokens, r.ID, model, d.window),
 		}
 	}
 	return &Refusal{ // ER-NOPROV
 		Status: 503, Code: "no_eligible_provider", Policy: "no-eligible-provider",
-		Message: fmt.Sprintf("no member of route %q can serve the model %q: %s", r.ID, p.Model, strings.Join(why, "; ")),
+		Message: fmt.Sprintf("no member of route %q can serve the model %q: %s", r.ID, model, strings.Join(why, "; ")),
+	}
+}
+
+// wrongMode is ER-MODE: no member takes the credential of such a caller.
+func wrongMode(model string, route RouteID, own bool) *Refusal {
+	caller, lacks := "this caller brings no credential of its own", "no member with a key of the organisation (an org-key member). Give one of its providers an apiKey"
+	if own {
+		caller, lacks = "this caller brings its own credential", "no member without a key (a passthrough member), which would take it. Send only the Interlock key, or add a provider without apiKey to the route"
+	}
+	return &Refusal{
+		Status: 503, Code: "NO_ROUTE", Policy: "no-route",
+		Message: fmt.Sprintf("%s, and route %q, which serves the model %q, has %s", caller, route, model, lacks),
+	}
+}
+
+// wrongKind is ER-KIND.
+func wrongKind(model, kind string, e *llm.Endpoint) *Refusal {
+	return &Refusal{
+		Status: 400, Code: "model_not_supported",
+		Message: fmt.Sprintf("the model %q is a model for %s, and the endpoint %s takes models for %s; use another model or another endpoint", model, kind, e.ID, e.Modality()),
 	}
 }
 
@@ -152,5 +176,3 @@ func (d *distance) to(other string) int {
 	}
 	return n
 }
-
-func familyOf(model string) llm.Family { return llm.FamilyOfModel(model) }

@@ -5,78 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/interlock-gateway/interlock/internal/llm"
 )
-
-// ProviderID identifies a provider across snapshots: its name.
-type ProviderID string
-
-// RouteID identifies a route across snapshots: its name.
-type RouteID string
-
-// Provider is what the decision needs to know of a provider.
-type Provider struct {
-	ID     ProviderID
-	Family llm.Family
-	// Format is the wire format that the provider speaks.
-	Format llm.Format
-	// OrgKey: it dials with a credential of the organisation (or needs
-	// none). Otherwise only a caller's own credential could be used.
-	OrgKey bool
-	// NoKey: the organisation's key can't be read now.
-	NoKey     bool
-	Drained   bool
-	Residency string
-	// Patterns are served by the provider's own implicit route while the
-	// provider is in no route.
-	Patterns []Pattern
-	// WireModels maps a client's model name, in lower case, to the name sent
-	// to the provider.
-	WireModels map[string]string
-	// Names are model names that lists may show, as they were written.
-	Names []string
-}
-
-// Member is a provider inside a route.
-type Member struct {
-	Provider     *Provider
-	FallbackOnly bool
-}
-
-// Route is a model route: stored by an administrator, or implicit.
-type Route struct {
-	ID       RouteID
-	Patterns []Pattern
-	// Members are in try order.
-	Members  []Member
-	Strategy Strategy
-	// Implicit marks a provider's own route.
-	Implicit bool
-}
-
-// Config is the input of Build: enabled objects only.
-type Config struct {
-	Revision  uint64
-	Providers []*Provider
-	Routes    []*Route
-	// Models are further exact names that model lists may show when a route
-	// serves them.
-	Models []string
-	// UnknownModelStatus is the HTTP status of a model that no route serves:
-	// 503, or 404.
-	UnknownModelStatus int
-}
-
-// Snapshot is one compiled routing configuration. It is immutable.
-type Snapshot struct {
-	Revision           uint64
-	unknownModelStatus int
-	providers          []*Provider
-	routes             []*Route // stored first, then implicit
-	stored, implicit   index
-	models             []string
-}
 
 // PatternConflict says that two routes claim the same models.
 type PatternConflict struct {
@@ -112,38 +41,60 @@ func Conflicts(routes []*Route) []PatternConflict {
 	return out
 }
 
-// Build compiles a configuration. The routes must be free of Conflicts.
+// Build compiles a configuration. The routes must be free of Conflicts, and
+// their aliases unique and no exact pattern of another route.
 func Build(c Config) *Snapshot {
-	s := &Snapshot{Revision: c.Revision, unknownModelStatus: c.UnknownModelStatus}
+	s := &Snapshot{
+		Revision: c.Revision, unknownModelStatus: c.UnknownModelStatus, globalPassthrough: c.GlobalPassthrough,
+		data: c.Data, table: c.Table, aliases: map[string]aliased{},
+	}
 	if s.unknownModelStatus == 0 {
 		s.unknownModelStatus = 503
+	}
+	if s.table == nil {
+		s.table = noModels{}
 	}
 	s.providers = slices.Clone(c.Providers)
 	slices.SortFunc(s.providers, func(a, b *Provider) int { return cmp.Compare(a.ID, b.ID) })
 	s.routes = slices.Clone(c.Routes)
 	slices.SortFunc(s.routes, func(a, b *Route) int { return cmp.Compare(a.ID, b.ID) })
-	for i, r := range s.routes {
-		for _, p := range r.Patterns {
-			s.stored.add(p, int32(i))
-		}
-	}
-	for _, r := range ownRoutes(s.providers, s.routes) {
-		s.routes = append(s.routes, r)
-		for _, p := range r.Patterns {
-			s.implicit.add(p, int32(len(s.routes)-1))
+	s.index(&s.stored, 0)
+	own := len(s.routes)
+	s.routes = append(s.routes, ownRoutes(s.providers, s.routes)...)
+	s.index(&s.implicit, own)
+	families := len(s.routes)
+	s.routes = append(s.routes, familyRoutes(s.providers, c.Families)...)
+	s.index(&s.family, families)
+	for _, r := range s.routes {
+		s.needsPins = s.needsPins || r.Strategy.Affinity() == AffinityRemembered
+		for i := range r.Aliases {
+			s.aliases[strings.ToLower(r.Aliases[i].Name)] = aliased{r, &r.Aliases[i]}
 		}
 	}
 	s.models = s.knownNames(c.Models)
 	return s
 }
 
+// index enters the patterns of the routes from one on.
+func (s *Snapshot) index(x *index, from int) {
+	for i := from; i < len(s.routes); i++ {
+		for _, p := range s.routes[i].Patterns {
+			x.add(p, int32(i))
+		}
+	}
+}
+
 // ownRoutes makes the implicit route of each provider that no route uses.
 // Patterns that a stored route has are left to that route.
 func ownRoutes(providers []*Provider, stored []*Route) []*Route {
 	used := map[ProviderID]bool{}
+	taken := map[Pattern]bool{}
 	for _, r := range stored {
 		for _, m := range r.Members {
 			used[m.Provider.ID] = true
+		}
+		for _, p := range r.Patterns {
+			taken[p.key()] = true
 		}
 	}
 	var out []*Route
@@ -151,9 +102,9 @@ func ownRoutes(providers []*Provider, stored []*Route) []*Route {
 		if used[p.ID] {
 			continue
 		}
-		r := &Route{ID: RouteID(p.ID), Members: []Member{{Provider: p}}, Strategy: failover{}, Implicit: true}
+		r := implicitRoute(RouteID(p.ID), p)
 		for _, pat := range p.Patterns {
-			if !slices.ContainsFunc(stored, func(s *Route) bool { return slices.ContainsFunc(s.Patterns, pat.Equal) }) {
+			if !taken[pat.key()] {
 				r.Patterns = append(r.Patterns, pat)
 			}
 		}
@@ -164,11 +115,54 @@ func ownRoutes(providers []*Provider, stored []*Route) []*Route {
 	return out
 }
 
-// Routes lists all routes, stored ones first. Read only.
+// familyRoutes makes the family routes that have a member. providers are
+// sorted by name.
+func familyRoutes(providers []*Provider, families []FamilyRoute) []*Route {
+	var out []*Route
+	for _, f := range families {
+		r := implicitRoute(f.ID)
+		r.Family, r.Patterns = true, f.Patterns
+		for _, p := range providers {
+			if p.FamilyRoute == f.ID {
+				r.Members = append(r.Members, Member{Provider: p, Weight: 1})
+			}
+		}
+		if len(r.Members) > 0 {
+			r.First = r.Members[0].Provider.ID
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func implicitRoute(id RouteID, members ...*Provider) *Route {
+	r := &Route{ID: id, Strategy: failover{}, Implicit: true}
+	for _, p := range members {
+		r.Members = append(r.Members, Member{Provider: p, Weight: 1})
+		r.First = members[0].ID
+	}
+	return r
+}
+
+// Routes lists all routes: stored ones, the providers' own, the families'.
+// Read only.
 func (s *Snapshot) Routes() []*Route { return s.routes }
+
+// Route finds a route by name; nil if there is none.
+func (s *Snapshot) Route(id RouteID) *Route {
+	for _, r := range s.routes {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
 
 // Providers lists all providers by name. Read only.
 func (s *Snapshot) Providers() []*Provider { return s.providers }
+
+// NeedsPins tells whether decisions read what sessions have pinned.
+func (s *Snapshot) NeedsPins() bool { return s.needsPins }
 
 // knownNames are the exact model names that could be listed, sorted, each
 // once regardless of case.
@@ -179,6 +173,9 @@ func (s *Snapshot) knownNames(more []string) []string {
 			if p.IsExact() {
 				names = append(names, p.text)
 			}
+		}
+		for _, a := range r.Aliases {
+			names = append(names, a.Name)
 		}
 	}
 	for _, p := range s.providers {

@@ -5,4 +5,6 @@ type failover struct{}
 
 func (failover) ID() string { return "failover" }
 
-func (failover) Start([]Member, *Route, *Input) (int, string) { return 0, "first in order" }
+func (failover) Affinity() Affinity { return AffinityNone }
+
+func (failover) Start([]Option, *Choice) (int, string) { return 0, "first in order" }

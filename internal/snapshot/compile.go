@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
@@ -18,6 +17,8 @@ import (
 // Deps are what compiling needs besides the documents.
 type Deps struct {
 	Catalog *catalog.Catalog
+	// Models is the built-in table of models; nil knows none.
+	Models  *catalog.Models
 	Drivers []*upstream.Driver
 	// Resolve turns a secret reference of an object into its value.
 	Resolve  Resolve
@@ -79,6 +80,7 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 	c.settings()
 	c.compileProviders()
 	c.compileRoutes()
+	c.config.Families = c.families()
 	c.models()
 	c.keys()
 	if len(c.problems) > 0 {
@@ -175,6 +177,9 @@ func (c *compiler) settings() {
 		if s.UnknownModelStatus != 0 {
 			c.config.UnknownModelStatus = s.UnknownModelStatus
 		}
+		c.config.GlobalPassthrough = s.GlobalPassthrough
+		c.config.Data = dataHandling(s.RequireDataHandling)
+		c.live.Callers.Anonymous = s.AllowAnonymousPassthrough
 	})
 }
 
@@ -183,86 +188,6 @@ func (c *compiler) residencies() []string {
 	known := []string{"on-prem", "eu", "us", "global"}
 	each(c, func(_ resource.Document, s *resource.Settings) { known = append(known, s.Residencies...) })
 	return known
-}
-
-func (c *compiler) models() {
-	each(c, func(_ resource.Document, m *resource.Model) {
-		if p, err := routing.ParsePattern(m.Name); err == nil && p.IsExact() && m.IsEnabled() {
-			c.config.Models = append(c.config.Models, m.Name)
-		}
-	})
-}
-
-func (c *compiler) keys() {
-	var b auth.KeysBuilder
-	issued := map[string][]KeySecret{}
-	for _, k := range c.Keys {
-		issued[k.Key] = append(issued[k.Key], k)
-	}
-	each(c, func(doc resource.Document, k *resource.Key) {
-		for _, s := range issued[k.Name] {
-			if k.IsEnabled() {
-				b.AddHash(s.Hash, c.key(k, s.Ends))
-			}
-		}
-		if k.Secret == "" {
-			return // it has issued secrets, or admits nobody
-		}
-		s, err := c.Resolve(k, k.Secret)
-		if err != nil && c.Tolerate != nil && c.Tolerate(k) {
-			c.warn(doc, "secret", "secret", "its secret can't be read, so it admits nobody: %v", err)
-			return
-		}
-		if err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if err := resource.CheckKeySecret(s.Reveal()); err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if !k.IsEnabled() {
-			return
-		}
-		if taken := b.Add(s.Reveal(), c.key(k, time.Time{})); taken != "" {
-			c.report(doc, resource.Problem{
-				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
-				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
-			})
-		}
-	})
-	c.live.Keys = b.Build()
-}
-
-// key is the run-time form of a key whose secret ends at a time, if that is
-// not zero.
-func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
-	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
-	for _, p := range resource.Unenforced(k) {
-		out.Unenforced = p.Path
-	}
-	if o := k.Owner; o != nil {
-		out.User, out.Department = o.User, o.Department
-		if out.Team == "" {
-			out.Team = o.Team
-		}
-		if u, ok := lookUp[*resource.User](c, "User", o.User); ok && out.Team == "" {
-			out.Team = u.Team
-		}
-	}
-	if t, ok := lookUp[*resource.Team](c, "Team", out.Team); ok {
-		out.Team = t.Name // as the team spells it
-		for _, p := range resource.Unenforced(t) {
-			out.Unenforced = p.Path + " of its team"
-		}
-		if out.Department == "" {
-			out.Department = t.Department
-		}
-	}
-	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
-		out.Expires = *k.ExpiresAt
-	}
-	return out
 }
 
 // lookUp finds an object by kind and name.

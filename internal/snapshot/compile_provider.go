@@ -62,10 +62,10 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 		return
 	}
 	rp := &routing.Provider{
-		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Format: d.Format,
+		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Vendor: v.ID, Format: d.Format,
 		OrgKey: !key.IsZero() || v.Keyless || unreadable, NoKey: unreadable,
-		Drained: p.Drained, Residency: p.Residency, Names: slices.Clone(p.StaticModels),
-		Patterns: c.implicitPatterns(p, d.Format, v),
+		Drained: p.Drained, Residency: p.Residency, Data: dataHandling(p.DataHandling), Names: slices.Clone(p.StaticModels),
+		Patterns: c.implicitPatterns(p, d.Format, v), FamilyRoute: familyRoute(p.Type, v.FamilyFor(d.Format)),
 	}
 	if rp.Residency == "" {
 		rp.Residency = "global"
@@ -75,6 +75,12 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 		for name, wire := range p.ModelAliases {
 			rp.WireModels[strings.ToLower(name)] = wire
 			rp.Names = append(rp.Names, name)
+		}
+	}
+	if len(p.ContextWindows) > 0 {
+		rp.Windows = make(map[string]int, len(p.ContextWindows))
+		for name, tokens := range p.ContextWindows {
+			rp.Windows[strings.ToLower(name)] = tokens
 		}
 	}
 	c.providers[p.Name] = rp
@@ -88,6 +94,10 @@ func (c *compiler) implicitPatterns(p *resource.Provider, f llm.Format, v *catal
 	if len(texts) == 0 {
 		texts = v.PatternsFor(f)
 	}
+	return parsePatterns(texts)
+}
+
+func parsePatterns(texts []string) []routing.Pattern {
 	out := make([]routing.Pattern, 0, len(texts))
 	for _, text := range texts {
 		if pat, err := routing.ParsePattern(text); err == nil { // Check reported the others
@@ -95,4 +105,42 @@ func (c *compiler) implicitPatterns(p *resource.Provider, f llm.Format, v *catal
 		}
 	}
 	return out
+}
+
+// familyRoute is the family route that a provider of a type is a member of.
+func familyRoute(t resource.ProviderType, f llm.Family) routing.RouteID {
+	switch {
+	case t == resource.TypeAnthropic && f == llm.FamilyAnthropic:
+		return routing.AnthropicFamily
+	case t == resource.TypeOpenAI && f == llm.FamilyOpenAI:
+		return routing.OpenAIFamily
+	}
+	return ""
+}
+
+// families are the family routes with their vendors' patterns.
+func (c *compiler) families() []routing.FamilyRoute {
+	var out []routing.FamilyRoute
+	for _, f := range []struct {
+		id     routing.RouteID
+		typ    resource.ProviderType
+		format llm.Format
+	}{
+		{routing.AnthropicFamily, resource.TypeAnthropic, llm.AnthropicMessages},
+		{routing.OpenAIFamily, resource.TypeOpenAI, llm.OpenAIChat},
+	} {
+		v, err := c.Catalog.ForProvider(string(f.typ), "")
+		if err != nil {
+			continue // the catalogue of a test
+		}
+		out = append(out, routing.FamilyRoute{ID: f.id, Patterns: parsePatterns(v.PatternsFor(f.format))})
+	}
+	return out
+}
+
+func dataHandling(d *resource.DataHandling) routing.DataHandling {
+	if d == nil {
+		return routing.DataHandling{}
+	}
+	return routing.DataHandling{ZeroDataRetention: d.ZeroDataRetention, NoPromptTraining: d.NoPromptTraining, Jurisdiction: d.Jurisdiction}
 }

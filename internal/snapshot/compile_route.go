@@ -1,8 +1,12 @@
 package snapshot
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 )
@@ -16,6 +20,7 @@ func (c *compiler) compileRoutes() {
 		}
 		docs[rr.ID] = doc
 		c.config.Routes = append(c.config.Routes, rr)
+		c.warnRoute(doc, r, rr)
 	})
 	for _, conflict := range routing.Conflicts(c.config.Routes) { // RT-PAT-1
 		doc := docs[conflict.B]
@@ -29,36 +34,128 @@ func (c *compiler) compileRoutes() {
 			Refs: []resource.Ref{{Kind: "Route", Name: string(conflict.A)}},
 		})
 	}
+	c.aliases(docs)
+}
+
+// aliases checks that an alias of an enabled route is no alias and no exact
+// pattern of another one (RT-ALIAS).
+func (c *compiler) aliases(docs map[routing.RouteID]resource.Document) {
+	type claim struct {
+		route routing.RouteID
+		what  string
+	}
+	exact, alias := map[string]claim{}, map[string]claim{}
+	for _, r := range c.config.Routes {
+		for _, p := range r.Patterns {
+			if p.IsExact() {
+				exact[strings.ToLower(p.String())] = claim{r.ID, "the model pattern"}
+			}
+		}
+	}
+	for _, r := range c.config.Routes {
+		for i, a := range r.Aliases {
+			name := strings.ToLower(a.Name)
+			other, taken := alias[name]
+			if !taken {
+				other, taken = exact[name]
+				alias[name] = claim{r.ID, "the alias"}
+			}
+			if !taken || other.route == r.ID { // Check reported repeats inside a route
+				continue
+			}
+			c.report(docs[r.ID], resource.Problem{
+				Code: "conflict", Path: resource.JoinPath(resource.IndexPath("aliases", i), "name"), Refs: []resource.Ref{{Kind: "Route", Name: string(other.route)}},
+				Message: fmt.Sprintf("the alias %q of route %q is %s of route %q as well; rename or remove one of them", a.Name, r.ID, other.what, other.route),
+			})
+		}
+	}
 }
 
 // route compiles one route; nil when a problem keeps it from being one.
 func (c *compiler) route(r *resource.Route) *routing.Route {
-	out := &routing.Route{ID: routing.RouteID(r.Name)}
-	ok := true
+	out := &routing.Route{ID: routing.RouteID(r.Name), OrgKeyFallback: r.OrgKeyFallbackForCallerCredential, CrossProvider: r.AllowCrossProvider}
 	for _, text := range r.ModelPatterns {
 		p, err := routing.ParsePattern(text)
 		if err != nil {
-			ok = false // Check reported it
-			continue
+			return nil // Check reported it
 		}
 		out.Patterns = append(out.Patterns, p)
 	}
+	if len(r.Members) > 0 {
+		out.First = routing.ProviderID(r.Members[0].Provider)
+	}
 	for _, m := range r.Members {
 		if p := c.providers[m.Provider]; p != nil { // a disabled provider serves nothing
-			out.Members = append(out.Members, routing.Member{Provider: p, FallbackOnly: m.FallbackOnly})
+			out.Members = append(out.Members, routing.Member{Provider: p, Weight: weight(m), Priority: m.Priority, FallbackOnly: m.FallbackOnly})
 		}
 	}
-	id := ""
-	if r.Strategy != nil {
-		id = r.Strategy.Type
+	for _, a := range r.Aliases {
+		wires := make(map[routing.ProviderID]string, len(a.WireModels))
+		for provider, wire := range a.WireModels {
+			wires[routing.ProviderID(provider)] = wire
+		}
+		out.Aliases = append(out.Aliases, routing.Alias{Name: a.Name, WireModels: wires})
 	}
-	kind, known := routing.StrategyByID(id)
-	if !known { // one that is not built, with a warning; Check reported any other
+	out.Strategy = strategy(r.Strategy)
+	return out
+}
+
+// weight of a member; the default is 1.
+func weight(m resource.Member) int {
+	if m.Weight == nil {
+		return 1
+	}
+	return *m.Weight
+}
+
+func strategy(s *resource.Strategy) routing.Strategy {
+	o := routing.DefaultStrategyOptions()
+	if s == nil {
+		s = &resource.Strategy{}
+	}
+	if s.WindowMinutes != nil {
+		o.Window = time.Duration(*s.WindowMinutes) * time.Minute
+	}
+	if s.MinRequests != nil {
+		o.MinRequests = *s.MinRequests
+	}
+	if s.ExplorationShare != nil {
+		o.Exploration = *s.ExplorationShare
+	}
+	kind, known := routing.StrategyByID(s.Type)
+	if !known { // Check reported it
 		kind, _ = routing.StrategyByID("")
 	}
-	out.Strategy = kind.New()
-	if !ok {
-		return nil
+	return kind.New(o)
+}
+
+// warnRoute warns of what is saved and excluded at run time, and of what does
+// nothing.
+func (c *compiler) warnRoute(doc resource.Document, r *resource.Route, rr *routing.Route) {
+	home := rr.HomeFamily()
+	for i, m := range r.Members {
+		at := resource.JoinPath(resource.IndexPath("members", i), "provider")
+		p := c.providers[m.Provider]
+		if p == nil {
+			if o, ok := lookUp[*resource.Provider](c, "Provider", m.Provider); ok && !o.IsEnabled() {
+				c.warn(doc, "member_excluded", at, "the provider %q is disabled, so it serves nothing here; enable it or remove the member", m.Provider)
+			}
+			continue
+		}
+		if p.Family != llm.FamilyNone && home != llm.FamilyNone && p.Family != home && !r.AllowCrossProvider {
+			c.warn(doc, "member_excluded", at, "the provider %q is of the family %s and the route of %s, so it serves nothing here; switch allowCrossProvider on, or remove the member", m.Provider, p.Family, home)
+		}
+		for j, a := range rr.Aliases {
+			if _, ok := a.WireModels[p.ID]; !ok {
+				c.warn(doc, "member_excluded", resource.JoinPath(resource.IndexPath("aliases", j), "wireModels"),
+					"the member %q has no wire model for the alias %q, so it does not serve it", m.Provider, a.Name)
+			}
+		}
 	}
-	return out
+	if rr.OrgKeyFallback && !rr.Mixed() {
+		c.warn(doc, "no_effect", "orgKeyFallbackForCallerCredentials", "it does nothing here: it needs a member with a key of the organisation and one without")
+	}
+	if len(r.Members) == 0 {
+		c.warn(doc, "no_member", "members", "the route has no member, so what it matches is refused")
+	}
 }

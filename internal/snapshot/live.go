@@ -16,6 +16,8 @@ type Live struct {
 	Routing  *routing.Snapshot
 	Targets  map[routing.ProviderID]*upstream.Target
 	Keys     *auth.Keys
+	// Callers says who is let in besides the holders of keys.
+	Callers auth.Rules
 	// Warnings are what is kept and does nothing, or not what was meant.
 	Warnings resource.Problems
 }

@@ -3,6 +3,7 @@ package upstream
 import (
 	"net/http"
 
+	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
@@ -19,16 +20,23 @@ type Driver struct {
 	// Forward names the client headers that pass besides the common ones, in
 	// lower case; a "*" at the end is a prefix.
 	Forward []string
+	// ForwardOwn are those that pass besides with a caller's own credential:
+	// they name the caller's account.
+	ForwardOwn []string
 	// Query names the query parameters that pass.
 	Query []string
 	// Check reports what is wrong with a provider of this type once its
 	// secrets are known: the field and a message, empty when nothing is.
 	Check func(p *resource.Provider, baseURL, apiKey string) (field, message string)
-	// Prepare adds fixed headers of the type. It runs once for a Target and
-	// the headers are sent with every request.
-	Prepare func(h http.Header, p *resource.Provider, apiKey string)
-	// Complete adjusts the headers of one request; nil if nothing is to do.
-	Complete func(h http.Header, apiKey string)
+	// Prepare adds fixed headers of the type, which go with the provider's own
+	// key. It runs once for a Target.
+	Prepare func(h http.Header, p *resource.Provider)
+	// Authorize puts a key into the headers; nil does it as the vendor's data
+	// say.
+	Authorize func(h http.Header, a catalog.Auth, key string)
+	// Complete adjusts the headers of one request, whatever its credential;
+	// nil if nothing is to do.
+	Complete func(h http.Header)
 }
 
 // commonForward are the client headers that pass to every provider.

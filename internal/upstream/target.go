@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,11 @@ type Target struct {
 	classifier *failure.Classifier
 	apiKey     secret.String
 	urls       map[llm.EndpointID]*url.URL
+	auth       catalog.Auth
 	forward    headerSet
-	fixed      http.Header // sent with every request; wins over the client's
+	forwardOwn headerSet   // with the caller's own credential
+	plain      http.Header // sent with every request; wins over the client's
+	fixed      http.Header // plain and the provider's own credential
 	transport  *http.Transport
 }
 
@@ -80,8 +84,10 @@ func New(o Options) (*Target, error) {
 	t := &Target{
 		Name: p.Name, Timeouts: timeoutsOf(p.Timeouts), driver: d,
 		classifier: o.Vendor.Classifier(), apiKey: o.APIKey,
-		urls: make(map[llm.EndpointID]*url.URL, len(d.Paths)), fixed: http.Header{},
-		forward: newHeaderSet(append(commonForward(), d.Forward...)),
+		urls: make(map[llm.EndpointID]*url.URL, len(d.Paths)), plain: http.Header{}, fixed: http.Header{},
+		auth:       o.Vendor.Auth(d.Format),
+		forward:    newHeaderSet(slices.Concat(commonForward(), d.Forward)),
+		forwardOwn: newHeaderSet(slices.Concat(commonForward(), d.Forward, d.ForwardOwn)),
 	}
 	for id, path := range d.Paths {
 		u, err := url.Parse(join(base, path))
@@ -110,15 +116,24 @@ func join(base, path string) string {
 
 func (t *Target) prepare(o Options) {
 	for k, v := range o.Provider.Headers {
-		t.fixed.Set(k, v)
+		t.plain.Set(k, v)
 	}
+	t.fixed = t.plain.Clone()
 	if key := o.APIKey.Reveal(); key != "" {
-		a := o.Vendor.Auth(t.driver.Format)
-		t.fixed.Set(a.Header, a.Prefix+key)
+		t.authorize(t.fixed, key)
 	}
 	if t.driver.Prepare != nil {
-		t.driver.Prepare(t.fixed, o.Provider, o.APIKey.Reveal())
+		t.driver.Prepare(t.fixed, o.Provider)
 	}
+}
+
+// authorize puts a key where the vendor wants it.
+func (t *Target) authorize(h http.Header, key string) {
+	if t.driver.Authorize != nil {
+		t.driver.Authorize(h, t.auth, key)
+		return
+	}
+	h.Set(t.auth.Header, t.auth.Prefix+key)
 }
 
 func timeoutsOf(r *resource.Timeouts) Timeouts {
@@ -146,6 +161,11 @@ type Call struct {
 	// Body is what the provider receives.
 	Body   *Payload
 	Stream bool
+	// Caller is the caller's own credential, as its request had it, and
+	// Virtual that of its virtual key: either takes the place of the
+	// provider's. At most one is set.
+	Caller  http.Header
+	Virtual secret.String
 }
 
 // Serves tells whether the target has a place for an endpoint.
@@ -190,11 +210,15 @@ func (t *Target) query(q url.Values) string {
 }
 
 // header builds the provider's request header: allowed client headers, then
-// the target's own, which win.
+// the target's own, which win, and exactly one credential.
 func (t *Target) header(c *Call) http.Header {
 	h := make(http.Header, 16)
+	forward := &t.forward
+	if c.Caller != nil {
+		forward = &t.forwardOwn
+	}
 	for k, v := range c.Header {
-		if t.forward.has(k) {
+		if forward.has(k) {
 			h[k] = v
 		}
 	}
@@ -213,23 +237,47 @@ func (t *Target) header(c *Call) http.Header {
 	if h["User-Agent"] == nil {
 		h["User-Agent"] = []string{"interlock"}
 	}
-	maps.Copy(h, t.fixed)
+	switch {
+	case c.Caller != nil:
+		maps.Copy(h, t.plain)
+		t.asCaller(h, c.Caller)
+	case !c.Virtual.IsZero():
+		maps.Copy(h, t.plain)
+		t.authorize(h, c.Virtual.Reveal())
+	default:
+		maps.Copy(h, t.fixed)
+	}
 	if t.driver.Complete != nil {
-		t.driver.Complete(h, t.apiKey.Reveal())
+		t.driver.Complete(h)
 	}
 	return h
+}
+
+// asCaller passes the caller's own credential on. Where a vendor has one header
+// for keys, a client of another vendor's habits may have used another one.
+func (t *Target) asCaller(h, own http.Header) {
+	for name, v := range own {
+		switch {
+		case name == "Authorization", strings.EqualFold(name, t.auth.Header):
+			h[name] = v
+		case len(own) == 1:
+			h.Set(t.auth.Header, t.auth.Prefix+v[0])
+		}
+	}
 }
 
 // Classify maps an answer of this provider to a failure.
 func (t *Target) Classify(a *failure.Answer) failure.Failure { return t.classifier.Classify(a) }
 
-// Scrub replaces the organisation's key in text that a provider sent.
-func (t *Target) Scrub(b []byte) []byte {
-	key := t.apiKey.Reveal()
-	if key == "" || !bytes.Contains(b, []byte(key)) {
-		return b
+// Scrub replaces the organisation's key, and a virtual key's, in text that a
+// provider sent.
+func (t *Target) Scrub(b []byte, virtual secret.String) []byte {
+	for _, key := range [...]string{t.apiKey.Reveal(), virtual.Reveal()} {
+		if key != "" && bytes.Contains(b, []byte(key)) {
+			b = bytes.ReplaceAll(b, []byte(key), []byte("***"))
+		}
 	}
-	return bytes.ReplaceAll(b, []byte(key), []byte("***"))
+	return b
 }
 
 // CloseIdle closes connections that no request uses.

@@ -25,7 +25,9 @@ var rings = map[string][]string{
 	// ring 2: effects
 	"internal/secret":           {},
 	"internal/config":           {"resource", "secret"},
-	"internal/auth":             {"resource", "secret"},
+	"internal/auth":             {"resource", "routing", "secret"},
+	"internal/state":            {"failure", "llm", "routing"},
+	"internal/state/statetest":  {"failure", "llm", "routing", "state"},
 	"internal/upstream":         {"catalog", "failure", "llm", "resource", "secret"},
 	"internal/upstream/drivers": {"resource", "upstream", "upstream/*"},
 	"internal/store":            {"llm", "resource"},
@@ -35,8 +37,8 @@ var rings = map[string][]string{
 	"internal/snapshot":         {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "upstream", "upstream/*"},
 	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
 	// ring 3: surfaces
-	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
-	"internal/admin":   {"audit", "config", "control", "llm", "resource", "routing", "secret", "snapshot", "store"},
+	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "upstream", "wire", "wire/*"},
+	"internal/admin":   {"audit", "config", "control", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "store", "upstream"},
 	// ring 4: wiring
 	"internal/app": {"*"},
 	"internal/cli": {"*"},
@@ -59,6 +61,7 @@ var external = map[string][]string{
 	"github.com/go-json-experiment/json": {"internal/control"},
 	"github.com/goccy/go-yaml":           {"internal/config", "internal/catalog"},
 	"github.com/klauspost/compress":      {"internal/gateway", "internal/upstream", "internal/fakellm"},
+	"github.com/cespare/xxhash/v2":       {"internal/routing"},
 	"github.com/spf13/cobra":             {"internal/cli"},
 	"github.com/tidwall/gjson":           {"internal/fakellm"},
 }

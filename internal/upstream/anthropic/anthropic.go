@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/upstream"
@@ -29,11 +30,11 @@ func New() *upstream.Driver {
 			llm.Messages:    "/v1/messages",
 			llm.CountTokens: "/v1/messages/count_tokens",
 		},
-		Forward:  []string{"anthropic-version", "anthropic-beta", "x-app", "x-claude-code-*"},
-		Query:    []string{"beta"},
-		Check:    check,
-		Prepare:  prepare,
-		Complete: complete,
+		Forward:   []string{"anthropic-version", "anthropic-beta", "x-app", "x-claude-code-*"},
+		Query:     []string{"beta"},
+		Check:     check,
+		Authorize: authorize,
+		Complete:  complete,
 	}
 }
 
@@ -51,18 +52,21 @@ func check(_ *resource.Provider, baseURL, apiKey string) (field, message string)
 
 func isOAuth(apiKey string) bool { return strings.HasPrefix(apiKey, "sk-ant-oat") }
 
-func prepare(h http.Header, _ *resource.Provider, apiKey string) {
-	if isOAuth(apiKey) { // a bearer token instead of a key
-		h.Del("X-Api-Key")
-		h.Set("Authorization", "Bearer "+apiKey)
+// authorize sends an OAuth token as a bearer token instead of a key.
+func authorize(h http.Header, a catalog.Auth, key string) {
+	if isOAuth(key) {
+		h.Set("Authorization", "Bearer "+key)
+		return
 	}
+	h.Set(a.Header, a.Prefix+key)
 }
 
-func complete(h http.Header, apiKey string) {
+func complete(h http.Header) {
 	if h["Anthropic-Version"] == nil {
 		h["Anthropic-Version"] = []string{version}
 	}
-	if isOAuth(apiKey) && !strings.Contains(strings.Join(h["Anthropic-Beta"], ","), oauthBeta) {
+	token, bearer := strings.CutPrefix(h.Get("Authorization"), "Bearer ")
+	if bearer && isOAuth(token) && !strings.Contains(strings.Join(h["Anthropic-Beta"], ","), oauthBeta) {
 		// The client's slice is shared with its request: extend a copy.
 		h["Anthropic-Beta"] = append(append([]string(nil), h["Anthropic-Beta"]...), oauthBeta)
 	}

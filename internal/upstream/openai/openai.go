@@ -14,7 +14,7 @@ import (
 func New() *upstream.Driver {
 	d := Compatible()
 	d.Type, d.Title = resource.TypeOpenAI, "OpenAI"
-	d.Prepare = func(h http.Header, p *resource.Provider, _ string) {
+	d.Prepare = func(h http.Header, p *resource.Provider) {
 		if p.OpenAI == nil {
 			return
 		}
@@ -36,5 +36,8 @@ func Compatible() *upstream.Driver {
 		Format:  llm.OpenAIChat,
 		Paths:   map[llm.EndpointID]string{llm.ChatCompletions: "/chat/completions"},
 		Forward: []string{"openai-beta"},
+		ForwardOwn: []string{
+			"openai-organization", "openai-project", "chatgpt-account-id", "originator", "version", "x-codex-*",
+		},
 	}
 }

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/config"
+	"github.com/interlock-gateway/interlock/internal/gateway"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/state"
+)
+
+// maxPins bounds the sessions that are remembered.
+const maxPins = 100_000
+
+// tunables are the gateway's part of the settings that a reload may change.
+func tunables(c *config.Config) gateway.Tunables {
+	return gateway.Tunables{
+		ExposeRouting: c.LLMProxy.ExposeRoutingHeaders != "id-only",
+		MaxElapsed:    time.Duration(c.LLMProxy.Retry.MaxElapsedMs) * time.Millisecond,
+		Retry: gateway.Retry{
+			Max:       c.LLMProxy.Retry.MaxRetries,
+			BaseDelay: time.Duration(c.LLMProxy.Retry.BaseDelayMs) * time.Millisecond,
+		},
+	}
+}
+
+// breakerSettings are the board's part.
+func breakerSettings(c *config.Config) state.Settings {
+	b := c.LLMProxy.CircuitBreaker
+	return state.Settings{
+		Breaker: b.Enabled, Threshold: b.FailureThreshold,
+		OpenFor: time.Duration(b.CooldownSeconds) * time.Second, MaxCooldown: time.Duration(b.MaxRetryAfterSeconds) * time.Second,
+	}
+}
+
+// publish makes a snapshot current and drops the state of what is gone.
+func (a *App) publish(next *snapshot.Live) {
+	if !a.live.Publish(next) {
+		return
+	}
+	ids := map[routing.ProviderID]bool{}
+	for _, p := range next.Routing.Providers() {
+		ids[p.ID] = true
+	}
+	a.board.Retain(ids)
+}
+
+// recordEvent writes the audit event of a breaker or a park. A provider's state
+// must not depend on the disk, so that it could not be kept is only logged.
+func (a *App) recordEvent(e state.Event) {
+	by := ""
+	if e.By != "" {
+		by = " by " + e.By
+	}
+	message := fmt.Sprintf("%s%s", eventText(e.Kind), by)
+	if !e.Until.IsZero() {
+		message += " until " + e.Until.UTC().Format(time.RFC3339)
+	}
+	a.log.Warn("the state of a provider changed", "provider", e.Provider, "event", e.Kind, "until", e.Until, "category", e.Category, "status", e.Status, "by", e.By)
+	err := a.spool.Append(&audit.Record{
+		Kind: audit.KindEvent, Time: e.Time, Outcome: audit.OutcomeError, Provider: string(e.Provider), Code: e.Kind,
+		Category: string(e.Category), Status: e.Status, Message: message,
+	})
+	if err != nil {
+		a.log.Error("an audit event could not be kept", "error", err)
+	}
+}
+
+func eventText(kind string) string {
+	switch kind {
+	case "breaker_open":
+		return "the circuit breaker of the provider opened"
+	case "breaker_closed":
+		return "the circuit breaker of the provider closed"
+	case "park":
+		return "the provider is parked"
+	case "unpark":
+		return "the provider is no longer parked"
+	}
+	return kind
+}

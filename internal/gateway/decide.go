@@ -1,0 +1,70 @@
+package gateway
+
+import (
+	"strings"
+
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
+
+// decide makes the decision of this request and notes what it read.
+func (ex *exchange) decide() {
+	in := routing.Input{
+		Query: routing.Query{
+			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
+			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
+			Tokens:     len(ex.envelope.Body()) / 4,
+			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			Caller:     ex.callerFacts(),
+		},
+		Facts: routing.Facts{Now: ex.g.opt.Now()},
+	}
+	if ex.g.opt.Board != nil {
+		in.View, in.Dice = ex.g.opt.Board, ex.g.opt.Board
+	}
+	if ex.g.opt.Pins != nil && in.Query.Session != "" && ex.live.Routing.NeedsPins() {
+		pins, err := ex.g.opt.Pins.Load(ex.r.Context(), ex.pinKey(in.Query.Session))
+		if err != nil { // unpinned is worse for the cache only
+			ex.g.opt.Log.Warn("what a session has pinned could not be read", "requestId", ex.id, "error", err)
+		}
+		in.Facts.Pins = pins
+	}
+	live := in
+	ex.trace.Start(&in)
+	ex.plan = routing.Decide(ex.live.Routing, &in)
+	if !ex.plan.ExcludedByWindow() {
+		return
+	}
+	// Media in the body are no text: it takes a look at every byte to know how
+	// much they are, so that is done only when it could matter.
+	exact := wire.EstimateTokens(ex.envelope.Body(), 0)
+	if exact == live.Query.Tokens {
+		return
+	}
+	live.Query.Tokens = exact
+	ex.trace.Start(&live)
+	ex.plan = routing.Decide(ex.live.Routing, &live)
+}
+
+// callerFacts is what the decision needs to know of the caller.
+func (ex *exchange) callerFacts() routing.Caller {
+	c := routing.Caller{Own: ex.caller.Own}
+	if k := ex.caller.Key; k != nil {
+		c.Ceilings, c.Virtual = k.Ceilings, k.Virtual
+	}
+	return c
+}
+
+// pinKey keeps the sessions of different keys apart: nobody moves another
+// one's session by guessing its id.
+func (ex *exchange) pinKey(session string) string {
+	if k := ex.caller.Key; k != nil {
+		return k.Name + "/" + session
+	}
+	return "/" + session
+}
+
+// isTrue reads a switch that a client may send as a header.
+func isTrue(values []string) bool {
+	return len(values) > 0 && strings.EqualFold(strings.TrimSpace(values[0]), "true")
+}

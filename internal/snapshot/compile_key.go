@@ -1,0 +1,152 @@
+package snapshot
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/routing"
+)
+
+func (c *compiler) keys() {
+	var b auth.KeysBuilder
+	issued := map[string][]KeySecret{}
+	for _, k := range c.Keys {
+		issued[k.Key] = append(issued[k.Key], k)
+	}
+	each(c, func(doc resource.Document, k *resource.Key) {
+		c.checkCredential(doc, k)
+		c.checkCeilings(doc, k)
+		for _, s := range issued[k.Name] {
+			if k.IsEnabled() {
+				b.AddHash(s.Hash, c.key(k, s.Ends))
+			}
+		}
+		if k.Secret == "" {
+			return // it has issued secrets, or admits nobody
+		}
+		s, err := c.Resolve(k, k.Secret)
+		if err != nil && c.Tolerate != nil && c.Tolerate(k) {
+			c.warn(doc, "secret", "secret", "its secret can't be read, so it admits nobody: %v", err)
+			return
+		}
+		if err != nil {
+			c.problem(doc, "secret", "secret", "%v", err)
+			return
+		}
+		if err := resource.CheckKeySecret(s.Reveal()); err != nil {
+			c.problem(doc, "secret", "secret", "%v", err)
+			return
+		}
+		if !k.IsEnabled() {
+			return
+		}
+		if taken := b.Add(s.Reveal(), c.key(k, time.Time{})); taken != "" {
+			c.report(doc, resource.Problem{
+				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
+				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
+			})
+		}
+	})
+	c.live.Keys = b.Build()
+}
+
+// key is the run-time form of a key whose secret ends at a time, if that is
+// not zero.
+func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
+	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
+	for _, p := range resource.Unenforced(k) {
+		out.Unenforced = p.Path
+	}
+	out.Ceilings = ceilings(k)
+	c.credential(k, out)
+	if o := k.Owner; o != nil {
+		out.User, out.Department = o.User, o.Department
+		if out.Team == "" {
+			out.Team = o.Team
+		}
+		if u, ok := lookUp[*resource.User](c, "User", o.User); ok {
+			out.Admin = u.Role == roleAdmin
+			if out.Team == "" {
+				out.Team = u.Team
+			}
+		}
+	}
+	if t, ok := lookUp[*resource.Team](c, "Team", out.Team); ok {
+		out.Team = t.Name // as the team spells it
+		for _, p := range resource.Unenforced(t) {
+			out.Unenforced = p.Path + " of its team"
+		}
+		if out.Department == "" {
+			out.Department = t.Department
+		}
+	}
+	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
+		out.Expires = *k.ExpiresAt
+	}
+	return out
+}
+
+// roleAdmin is the role of users who may see how decisions are made.
+const roleAdmin = "gateway-admin"
+
+// ceilings of a key; nil if it has none.
+func ceilings(k *resource.Key) *routing.Ceilings {
+	out := &routing.Ceilings{Residencies: k.AllowedResidencies, Data: dataHandling(k.DataHandling)}
+	for _, p := range k.AllowedProviders {
+		out.Providers = append(out.Providers, routing.ProviderID(p))
+	}
+	if len(out.Providers) == 0 && len(out.Residencies) == 0 && out.Data == (routing.DataHandling{}) {
+		return nil
+	}
+	return out
+}
+
+// credential adds what a virtual key holds. One that can't be read keeps the
+// key from admitting anybody: the organisation's key must not stand in for it.
+func (c *compiler) credential(k *resource.Key, out *auth.Key) {
+	pc := k.ProviderCredential
+	if pc == nil {
+		return
+	}
+	s, err := c.Resolve(k, pc.APIKey)
+	out.Virtual, out.Credential = routing.ProviderID(pc.Provider), s
+	if err != nil {
+		out.Unenforced = "providerCredential.apiKey can't be read"
+	}
+}
+
+// checkCredential reports a provider credential that can't be read, once for a
+// key.
+func (c *compiler) checkCredential(doc resource.Document, k *resource.Key) {
+	if k.ProviderCredential == nil {
+		return
+	}
+	_, err := c.Resolve(k, k.ProviderCredential.APIKey)
+	switch {
+	case err == nil:
+	case c.Tolerate != nil && c.Tolerate(k):
+		c.warn(doc, "secret", "providerCredential.apiKey", "it can't be read, so the key admits nobody: %v", err)
+	default:
+		c.problem(doc, "secret", "providerCredential.apiKey", "%v", err)
+	}
+}
+
+// checkCeilings warns of names in a key's ceilings that nothing has: they allow
+// nothing.
+func (c *compiler) checkCeilings(doc resource.Document, k *resource.Key) {
+	for i, name := range k.AllowedProviders {
+		if _, ok := lookUp[*resource.Provider](c, "Provider", name); !ok {
+			c.warn(doc, "unknown_name", resource.IndexPath("allowedProviders", i), "there is no provider %q, so this allows nothing", name)
+		}
+	}
+	known := c.residencies()
+	for i, name := range k.AllowedResidencies {
+		if !slices.Contains(known, name) {
+			c.warn(doc, "unknown_name", resource.IndexPath("allowedResidencies", i), "there is no residency %q, so this allows nothing; known are %s", name, strings.Join(known, ", "))
+		}
+	}
+}
