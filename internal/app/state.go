@@ -60,8 +60,12 @@ func (a *App) recordEvent(e state.Event) {
 		message += " until " + e.Until.UTC().Format(time.RFC3339)
 	}
 	a.log.Warn("the state of a provider changed", "provider", e.Provider, "event", e.Kind, "until", e.Until, "category", e.Category, "status", e.Status, "by", e.By)
+	outcome := audit.OutcomeError
+	if e.Kind == "breaker_closed" || e.Kind == "unpark" {
+		outcome = audit.OutcomeAllow
+	}
 	err := a.spool.Append(&audit.Record{
-		Kind: audit.KindEvent, Time: e.Time, Outcome: audit.OutcomeError, Provider: string(e.Provider), Code: e.Kind,
+		Kind: audit.KindEvent, Time: e.Time, Outcome: outcome, Provider: string(e.Provider), Code: e.Kind,
 		Category: string(e.Category), Status: e.Status, Message: message,
 	})
 	if err != nil {

@@ -147,11 +147,11 @@ func (ex *exchange) note(served *routing.Candidate) {
 	if ex.g.opt.Board == nil || ex.plan == nil || ex.plan.Route == "" {
 		return
 	}
-	id := routing.ProviderID("")
-	if served != nil {
-		id = served.Provider
+	if served == nil {
+		ex.g.opt.Board.Note(ex.plan.Route, "", ex.tried() > 1)
+		return
 	}
-	ex.g.opt.Board.Note(ex.plan.Route, id, ex.tried() > 1 || served != nil && len(ex.attempts) > 0 && !ex.dialledOnce(served))
+	ex.g.opt.Board.Note(ex.plan.Route, served.Provider, len(ex.skips) > 0 || len(ex.attempts) > 0 && !ex.dialledOnce(served))
 }
 
 // keepStart remembers where a session started, for strategies that could not

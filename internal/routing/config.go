@@ -31,8 +31,6 @@ type Provider struct {
 	// NoPassthrough: it never takes a caller's credential in place of its key
 	// (global passthrough).
 	NoPassthrough bool
-	// EstimatesTokens: it has no count_tokens, so the gateway estimates.
-	EstimatesTokens bool
 	// Patterns are served by the provider's own implicit route while the
 	// provider is in no route.
 	Patterns []Pattern
