@@ -1,7 +1,5 @@
 package routing
 
-import "math"
-
 // leastLoaded draws two members by weight and starts on the better one. The
 // best of all would get everybody's requests until its load shows; two draws
 // spread them and still avoid the worst.
@@ -67,8 +65,8 @@ const minSuccess = 0.01
 // cost estimates how long one more request takes, failed ones repeated.
 func (l Load) cost(latency float64) float64 {
 	success := min(max(l.Success, minSuccess), 1)
-	if l.Success == 0 && l.Latency <= 0 || !(l.Success >= 0) || math.IsInf(l.Success, 1) {
-		success = 1 // unknown, or no share of anything
+	if l.Success == 0 && l.Latency <= 0 || !(l.Success >= 0) {
+		success = 1 // unknown, or no share of anything: NaN is not >= 0 either
 	}
 	return (float64(max(l.InFlight, 0)) + 1) * latency / success
 }

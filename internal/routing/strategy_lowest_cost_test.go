@@ -28,6 +28,8 @@ func TestRT_STRAT_COST_starts_on_the_cheapest(t *testing.T) {
 		{"NaN is unknown", []ModelInfo{priced(nan, 1), priced(1, nan), priced(nan, nan), priced(7, 7)}, 3, "14.00 USD per million tokens, in and out"},
 		{"so is infinite", []ModelInfo{priced(inf, 1), priced(-inf, inf), priced(7, 7)}, 2, "14.00 USD per million tokens, in and out"},
 		{"so is less than nothing", []ModelInfo{priced(-5, 1), priced(1, -5), priced(7, 7)}, 2, "14.00 USD per million tokens, in and out"},
+		{"so is less than nothing that the other price makes up for", []ModelInfo{priced(-5, 6), priced(6, -5), priced(7, 7)}, 2, "14.00 USD per million tokens, in and out"},
+		{"free of charge has no sign", []ModelInfo{priced(math.Copysign(0, -1), math.Copysign(0, -1))}, 0, "0.00 USD per million tokens, in and out"},
 		{"so is a sum beyond numbers", []ModelInfo{priced(math.MaxFloat64, math.MaxFloat64), priced(7, 7)}, 1, "14.00 USD per million tokens, in and out"},
 		{"nothing is sound", []ModelInfo{priced(nan, 1), priced(-1, 0)}, 0, "first in order: no price is known"},
 	} {

@@ -36,6 +36,7 @@ func TestRT_STRAT_LATENCY_starts_on_the_quickest(t *testing.T) {
 		{"R22: a whole group of them", []sampled{{0, 0, 1000}, {0, -1, 1000}}, 0, 0, 0, "first in order: none is measured"},
 		{"samples without counters", []sampled{{0, 1 * ms, 0}, {0, 1 * ms, -5}, {0, 9 * ms, 50}}, 0, 0, 2, "P95 9ms of 50 requests"},
 		{"explores what has counters without samples", []sampled{{0, 0, 1000}, {0, 9 * ms, 50}}, explore, 0, 0, "explores: 0 of 20 requests measured"},
+		{"explores what has fewer than no requests", []sampled{{0, 1 * ms, -5}, {0, 9 * ms, 50}}, explore, 0, 0, "explores: 0 of 20 requests measured"},
 		{"microseconds", []sampled{{0, 317 * time.Microsecond, 50}}, 0, 0, 0, "P95 317µs of 50 requests"},
 		{"no more digits than anybody reads", []sampled{{0, 1234567890, 50}}, 0, 0, 0, "P95 1.235s of 50 requests"},
 	} {
