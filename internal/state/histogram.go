@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Buckets of a histogram: four per power of two of microseconds, each 19 %
+// Buckets of a histogram: four per power of two of nanoseconds, each 19 %
 // wide, so that the middle of a bucket is within 9.1 % of what is in it. The
-// first one also takes what is shorter, the last one (71 minutes) what is
+// first one also takes what is shorter, the last one (73 minutes) what is
 // longer.
 const (
 	perOctave   = 4
-	firstOctave = 4  // 16 µs
-	lastOctave  = 31 // below 2^32 µs
+	firstOctave = 14 // 16 µs
+	lastOctave  = 41 // below 2^42 ns
 	buckets     = (lastOctave - firstOctave + 1) * perOctave
 )
 
@@ -27,8 +27,7 @@ const (
 
 // bucket finds the bucket of a duration above 0.
 func bucket(d time.Duration) int {
-	us := uint64(d / time.Microsecond)
-	octave := bits.Len64(us) - 1
+	octave := bits.Len64(uint64(d)) - 1
 	switch {
 	case octave < firstOctave:
 		return 0
@@ -36,7 +35,7 @@ func bucket(d time.Duration) int {
 		return buckets - 1
 	}
 	i := (octave - firstOctave) * perOctave
-	switch part := us << 16 >> octave; {
+	switch part := uint64(d) << 16 >> octave; {
 	case part >= quarters:
 		return i + 3
 	case part >= half:
@@ -49,7 +48,7 @@ func bucket(d time.Duration) int {
 
 // middle is the duration that stands for a bucket.
 func middle(bucket int) time.Duration {
-	return time.Duration(math.Exp2(firstOctave+(float64(bucket)+0.5)/perOctave) * float64(time.Microsecond))
+	return time.Duration(math.Exp2(firstOctave + (float64(bucket)+0.5)/perOctave))
 }
 
 // histogram counts durations by bucket.
