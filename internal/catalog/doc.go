@@ -1,6 +1,7 @@
 // Package catalog holds what is known of vendors, as data: base URLs, how a
-// key is sent, family, default model patterns, and how their failures look. It
-// imports llm and failure; it is read-only after Load.
+// key is sent, family, default model patterns, and how their failures look; and
+// of models: kind, context window, list prices. It imports llm and failure; it
+// is read-only after Load and LoadModels.
 //
 // Adding a vendor is one file, vendors/<id>.yaml, and no Go. The folder is the
 // list. Its fields:
@@ -37,4 +38,21 @@
 //
 // generic.yaml has the same form. Its rows follow those of every vendor, and it
 // serves openai-compatible providers that name none.
+//
+// The table of models is data as well: models/<family or host>.yaml, a row for each
+// model. The fields of a file:
+//
+//	source    where the prices are from, and
+//	observed  when it was read (a row may have its own of both)
+//	vendor    in a host's file: its rows are for this vendor only
+//	pricedFor vendors that charge these prices; for others they are estimates
+//	family, modality  of rows that have none
+//	models    a row for each model:
+//	  name      exact and in lower case, without what says where it is served;
+//	            or a pattern, which has modality and family only
+//	  aliases   other exact names of it
+//	  modality, family, contextWindow, maxOutputTokens, prices
+//	  above     tokens, and prices of requests with a longer prompt
+//
+// What is not known is left out; a price is never guessed and never 0.
 package catalog

@@ -33,7 +33,8 @@ type Model struct {
 	// Prices are list prices for prompts that are not long in the sense of
 	// Above.
 	Prices Prices
-	// Above are the prices of long prompts.
+	// Above are the prices of long prompts. They count only in an entry that
+	// has an input or output price.
 	Above Tier
 	// Source says where the prices are from, or the rest if no price is
 	// known. It is text for people.
@@ -53,8 +54,8 @@ type Prices struct {
 	Output Price
 	// CacheRead is for a token of the prompt that came out of the vendor's
 	// cache; CacheWrite5m and CacheWrite1h for one that was put there to be
-	// kept for five minutes or an hour. They are never a fixed part of Input
-	// (RS-MODEL), so one that is not known can't be computed.
+	// kept for five minutes or an hour. They are no fixed part of Input at any
+	// vendor, so one that is not known can't be computed.
 	CacheRead    Price
 	CacheWrite5m Price
 	CacheWrite1h Price
@@ -87,9 +88,9 @@ func PriceOf(amount *float64) Price {
 	return USD(*amount)
 }
 
-// ListPrice is what strategies compare, in USD for a million tokens
-// (RT-STRAT-COST). It is known if both prices are; an embedding model has no
-// output, so its input price is enough.
+// ListPrice is what the strategy lowest-cost compares, in USD for a million
+// tokens. It is known if both prices are; an embedding model has no output, so
+// its input price is enough.
 func (m *Model) ListPrice() (input, output float64, known bool) {
 	p := &m.Prices
 	known = p.Input.Known && (p.Output.Known || m.Modality == ModalityEmbedding)

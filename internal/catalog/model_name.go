@@ -3,68 +3,91 @@ package catalog
 import "strings"
 
 // maxForms is how many forms of a name are looked up: as it is, and after each
-// of the seven rules of strip. A name that repeats a part loses forms in the
-// middle, never the first or the last.
+// of the rules of strip. A name that repeats a part loses forms in the middle,
+// never the first or the last.
 const maxForms = 8
 
-// forms are the names under which a model is looked up, from the one that was
-// asked for to the one with everything stripped. They are parts of the first
-// one, so that nothing is allocated.
-type forms struct {
+// names is a list that needs no memory of its own.
+type names struct {
 	list [maxForms]string
 	n    int
 }
 
-// formsOf lists the forms of a name in lower case. Each is shorter than the
-// one before, and none is empty unless the name is.
+func (l *names) all() []string { return l.list[:l.n] }
+
+// add appends a name, or puts it in the last one's place if there is no room.
+func (l *names) add(name string) {
+	if l.n < maxForms {
+		l.n++
+	}
+	l.list[l.n-1] = name
+}
+
+// forms are the names under which a model is looked up. They are parts of the
+// name that was asked for.
+type forms struct {
+	// names begin with the one that was asked for and end with the one that
+	// has everything stripped; none is empty.
+	names
+	// heads are those that begin in a different way than the one before, and
+	// tails those that end in a different way: patterns need not see the rest.
+	heads, tails names
+}
+
+// formsOf lists the forms of a name that is in lower case and not empty.
 func formsOf(lower string) forms {
 	var f forms
-	f.list[0], f.n = lower, 1
+	f.add(lower)
+	f.heads.add(lower)
+	f.tails.add(lower)
 	for {
-		last := f.list[f.n-1]
-		next := strip(last)
-		if next == last {
+		next, front := strip(f.list[f.n-1])
+		switch {
+		case next == "":
 			return f
+		case front:
+			f.heads.add(next)
+		default:
+			f.tails.add(next)
 		}
-		if f.n < maxForms {
-			f.n++
-		}
-		f.list[f.n-1] = next
+		f.add(next)
 	}
 }
 
-func (f *forms) all() []string { return f.list[:f.n] }
-
 // strip takes one part off a name that says where the model is served or which
 // build of it, and not which model it is (the names are those that vendors
-// document: Bedrock, Vertex, Fireworks, OpenRouter, LiteLLM, Claude Code).
+// document: Bedrock, Vertex, Fireworks, OpenRouter, LiteLLM, Claude Code). It
+// is empty if there is no such part, or nothing else.
 //
 // What stands in front goes first: then every form still ends as it was sent,
 // and an entry for "[1m]" is found behind a region. Suffixes such as -mini,
 // -codex or -oss are other models, with other prices, and stay.
-func strip(n string) string {
-	for _, s := range [...]string{
-		cutPath(n), cutRegion(n), cutVendor(n), cutMarker(n), cutVersion(n), cutLatest(n), cutDate(n),
-	} {
-		if len(s) < len(n) && s != "" {
-			return s
+func strip(n string) (rest string, front bool) {
+	for _, cut := range [...]func(string) string{cutPath, cutRegion, cutVendor} {
+		if s := cut(n); len(s) < len(n) && s != "" {
+			return s, true
 		}
 	}
-	return n
+	for _, cut := range [...]func(string) string{cutMarker, cutVersion, cutLatest, cutDate} {
+		if s := cut(n); len(s) < len(n) && s != "" {
+			return s, false
+		}
+	}
+	return "", false
 }
 
 // cutPath takes off the first part of a path, if it names a vendor or a host,
 // and the whole path of names that are resources of a cloud.
 func cutPath(n string) string {
-	i := strings.IndexByte(n, '/')
-	if i < 0 {
+	first, rest, ok := strings.Cut(n, "/")
+	if !ok {
 		return n
 	}
-	switch n[:i] {
+	switch first {
 	case "anthropic", "openai", "google", "gemini", "vertex_ai", "vertex", "bedrock", "models", "azure", "azure_ai",
 		"openrouter", "deepseek", "moonshot", "moonshotai", "zai", "z-ai", "xai", "x-ai", "mistral", "mistralai",
 		"groq", "cerebras", "fireworks_ai", "together_ai", "meta-llama", "qwen", "github_copilot":
-		return n[i+1:]
+		return rest
 	case "publishers", "projects", "accounts":
 		if at := strings.LastIndex(n, "/models/"); at >= 0 {
 			return n[at+len("/models/"):]
@@ -128,8 +151,6 @@ func cutVersion(n string) string {
 	return n
 }
 
-func cutLatest(n string) string { return strings.TrimSuffix(n, "-latest") }
-
 // cutDate takes off @default, @YYYYMMDD, -YYYYMMDD and -YYYY-MM-DD.
 func cutDate(n string) string {
 	if s, ok := strings.CutSuffix(n, "@default"); ok {
@@ -144,6 +165,8 @@ func cutDate(n string) string {
 	}
 	return n
 }
+
+func cutLatest(n string) string { return strings.TrimSuffix(n, "-latest") }
 
 // isDate keeps numbers that only have eight digits, such as a size, from being
 // taken for a date.

@@ -13,9 +13,6 @@ type Models struct {
 	// known has every exact name of every layer, in lower case, with all that
 	// the layers say of it put together: the path of requests only looks up.
 	known map[string]*known
-	// globs: a layer of With has patterns, which can match a name as it was
-	// sent and not its other forms.
-	globs bool
 }
 
 // known is the answer for one exact name.
@@ -60,19 +57,35 @@ func (t *Models) Find(vendor, name string) (Model, bool) {
 		return Model{}, false
 	}
 	f := formsOf(lower)
-	var hit *known
 	for _, form := range f.all()[1:] {
-		if hit = t.known[form]; hit != nil {
-			break
+		k := t.known[form]
+		if k == nil {
+			continue
+		}
+		if short := formsOf(form); t.patternsAdd(vendor, &f, &short) {
+			a, _ := t.resolve(vendor, &f, true)
+			return a.forVendor(vendor), true
+		}
+		return k.of(vendor).forVendor(vendor), true
+	}
+	a, ok := t.resolve(vendor, &f, false)
+	return a.forVendor(vendor), ok
+}
+
+// patternsAdd tells whether a pattern matches a name as it was sent and not
+// without its wrapping. If none does, the answer for the one without is the
+// answer, and it is at hand.
+func (t *Models) patternsAdd(vendor string, sent, short *forms) bool {
+	for _, l := range t.layers {
+		for _, head := range sent.heads.all() {
+			for _, g := range l.startingLike(head) {
+				if g.isFor(vendor) && g.match(sent) && !g.match(short) {
+					return true
+				}
+			}
 		}
 	}
-	if hit != nil && !t.globs {
-		// Built-in patterns add nothing to a built-in exact entry, so the
-		// answer for the name without its wrapping is the answer.
-		return hit.of(vendor).forVendor(vendor), true
-	}
-	a, ok := t.resolve(vendor, &f, hit != nil)
-	return a.forVendor(vendor), ok
+	return false
 }
 
 // With is the table with an administrator's entries before those that it has.
@@ -97,7 +110,6 @@ func newModels(layers []*layer) *Models {
 	var names, vendors []string
 	for _, l := range layers {
 		l.rank()
-		t.globs = t.globs || !l.builtIn && len(l.globs) > 0
 		for k := range l.exact {
 			names = append(names, k.name)
 			vendors = append(vendors, k.vendor)

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,11 +15,10 @@ type layer struct {
 	exact   map[vendorName]*entry
 	// globs are in the order in which they are asked.
 	globs []*glob
-	// byFirst has, for each first character that a pattern begins with, those
-	// that can match a name with that one; rest is for other names. Most names
-	// that are in no entry are ruled out by it.
-	byFirst map[byte][]*glob
-	rest    []*glob
+	// byFirst has, for each first byte of a name, the patterns that can match
+	// it: most names that are in no entry are ruled out by it. It is empty
+	// before rank.
+	byFirst [][]*glob
 }
 
 // vendorName is a name in lower case, and the vendor it is for or "".
@@ -75,66 +76,72 @@ func parseGlob(name string) (glob, bool) {
 	return glob{literal: lit, head: head, tail: tail}, true
 }
 
-func (g *glob) match(n string) bool {
-	switch {
-	case g.head && g.tail:
-		return strings.Contains(n, g.literal)
-	case g.head:
-		return strings.HasSuffix(n, g.literal)
-	}
-	return strings.HasPrefix(n, g.literal)
+// vendors is 1 if the pattern is for one vendor, 0 if it is for all.
+func (g *glob) vendors() int { return min(1, len(g.entry.model.Vendor)) }
+
+func (g *glob) isFor(vendor string) bool {
+	v := g.entry.model.Vendor
+	return v == "" || v == vendor
 }
 
-func (g *glob) matchAny(names []string) bool {
-	for _, n := range names {
-		if g.match(n) {
-			return true
+// match tells whether the pattern matches any form of a name.
+func (g *glob) match(f *forms) bool {
+	switch {
+	case g.head && g.tail:
+		return strings.Contains(f.list[0], g.literal) // the others are parts of it
+	case g.head:
+		for _, n := range f.tails.all() {
+			if strings.HasSuffix(n, g.literal) {
+				return true
+			}
+		}
+	default:
+		for _, n := range f.heads.all() {
+			if n[0] == g.literal[0] && strings.HasPrefix(n, g.literal) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// rank orders the patterns: more literal characters first, then those for one
-// vendor, then as they came.
+// rank makes the layer ready: it orders the patterns, more literal characters
+// first, then those for one vendor, then as they came.
 func (l *layer) rank() {
 	if l.byFirst != nil {
 		return
 	}
-	for k, e := range l.exact { // names that Vertex writes with an @
+	for k, e := range maps.Clone(l.exact) { // names that Vertex writes with an @
 		if at, ok := atDate(k.name); ok && l.exact[vendorName{k.vendor, at}] == nil {
 			l.exact[vendorName{k.vendor, at}] = e
 		}
 	}
 	slices.SortStableFunc(l.globs, func(a, b *glob) int {
-		if d := utf8.RuneCountInString(b.literal) - utf8.RuneCountInString(a.literal); d != 0 {
-			return d
-		}
-		return strings.Compare(vendorRank(a), vendorRank(b))
+		return cmp.Or(
+			cmp.Compare(utf8.RuneCountInString(b.literal), utf8.RuneCountInString(a.literal)),
+			cmp.Compare(b.vendors(), a.vendors()),
+		)
 	})
-	l.byFirst = map[byte][]*glob{}
-	for _, g := range l.globs {
-		if !g.head {
-			l.byFirst[g.literal[0]] = nil
-		}
-	}
+	var open []*glob
+	starts := map[byte]bool{}
 	for _, g := range l.globs {
 		if g.head {
-			l.rest = append(l.rest, g)
+			open = append(open, g)
+		} else {
+			starts[g.literal[0]] = true
 		}
-		for c := range l.byFirst {
-			if g.head || g.literal[0] == c {
-				l.byFirst[c] = append(l.byFirst[c], g)
-			}
+	}
+	l.byFirst = make([][]*glob, 256)
+	for c := range l.byFirst {
+		l.byFirst[c] = open
+		if starts[byte(c)] {
+			l.byFirst[c] = slices.DeleteFunc(slices.Clone(l.globs), func(g *glob) bool { return !g.head && g.literal[0] != byte(c) })
 		}
 	}
 }
 
-func vendorRank(g *glob) string {
-	if g.entry.model.Vendor == "" {
-		return "1"
-	}
-	return "0"
-}
+// startingLike lists the patterns that can match a name by its first byte.
+func (l *layer) startingLike(name string) []*glob { return l.byFirst[name[0]] }
 
 // eachExact gives the entries for a name and its other forms, those for the
 // vendor first.
@@ -156,14 +163,11 @@ func (l *layer) eachExact(vendor string, f *forms, yield func(*entry)) {
 // eachGlob gives the entries whose pattern matches any form of a name.
 func (l *layer) eachGlob(vendor string, f *forms, yield func(*entry)) {
 	globs := l.globs
-	if f.n == 1 {
-		var ok bool
-		if globs, ok = l.byFirst[f.list[0][0]]; !ok {
-			globs = l.rest
-		}
+	if f.heads.n == 1 {
+		globs = l.startingLike(f.list[0])
 	}
 	for _, g := range globs {
-		if v := g.entry.model.Vendor; (v == "" || v == vendor) && g.matchAny(f.all()) {
+		if g.isFor(vendor) && g.match(f) {
 			yield(g.entry)
 		}
 	}

@@ -128,6 +128,9 @@ func (r *modelRow) check() error {
 			return fmt.Errorf("the name %q is empty, or not in lower case", n)
 		}
 	}
+	if slices.ContainsFunc(r.Aliases, func(n string) bool { return strings.Contains(n, "*") }) {
+		return errors.New("a pattern is no alias")
+	}
 	pattern := strings.Contains(r.Name, "*")
 	if _, ok := parseGlob(r.Name); pattern && (!ok || strings.Contains(strings.Trim(r.Name, "*"), "*")) {
 		return errors.New("a * may stand only at the start, at the end, or both")
