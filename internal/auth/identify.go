@@ -118,15 +118,20 @@ func presented(r *http.Request) credentials {
 }
 
 // Foreign returns the headers of a request that hold the caller's own
-// credential.
-func Foreign(h http.Header) http.Header {
-	out := http.Header{}
+// credential; one in the query is made a header.
+func Foreign(r *http.Request) http.Header {
+	h, out := r.Header, http.Header{}
 	for _, name := range foreignHeaders() {
 		for _, line := range h[name] {
 			if v := credential(name, line); v != "" && !IsInterlock(v) && !isSignature(v) {
 				out[name] = []string{line}
 				break
 			}
+		}
+	}
+	if len(out) == 0 && r.URL.RawQuery != "" {
+		if v := r.URL.Query().Get("key"); v != "" && !IsInterlock(v) {
+			out.Set("X-Goog-Api-Key", v)
 		}
 	}
 	return out

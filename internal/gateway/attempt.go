@@ -83,7 +83,7 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	}
 	switch d.c.Credential {
 	case routing.CredentialCaller:
-		call.Caller = auth.Foreign(ex.r.Header)
+		call.Caller = auth.Foreign(ex.r)
 	case routing.CredentialVirtual:
 		call.Virtual = ex.caller.Key.Credential
 	case routing.CredentialOwn:
