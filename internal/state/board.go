@@ -1,6 +1,8 @@
 package state
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -52,8 +54,9 @@ func (b *Board) Tune(s Settings) {
 		return
 	}
 	// Cleared, not hidden: switching on again must not bring back old news.
-	now := b.now()
-	for _, v := range b.providers.all() {
+	now, all := b.now(), b.providers.all()
+	for _, id := range slices.Sorted(maps.Keys(all)) { // events in an order that repeats
+		v := all[id]
 		v.mu.Lock()
 		news, _ := v.health.reset(now)
 		v.mu.Unlock()

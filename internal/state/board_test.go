@@ -17,6 +17,7 @@ func (w *world) look() {
 	for _, id := range []routing.ProviderID{north, south, "unknown"} {
 		w.Health(id)
 		w.Provider(id)
+		w.Blocked(id)
 		for _, m := range []string{model, "unknown"} {
 			w.CoolingUntil(id, m)
 			w.Load(id, m)
@@ -83,6 +84,29 @@ func TestReading_does_not_make_a_provider(t *testing.T) {
 	w.look()
 	w.Unpark(north, "ann")
 	equal(t, 0, len(w.Providers()))
+}
+
+func TestBlocked_says_what_Admit_would(t *testing.T) {
+	w := newWorld(t)
+	says := func(want bool) {
+		t.Helper()
+		why, ok := w.Blocked(north)
+		equal(t, want, ok)
+		equal(t, w.blocked(), why)
+	}
+	_, ok := w.Blocked(north)
+	equal(t, false, ok)
+	w.send(1, success)
+	says(false)
+	w.send(5, fail(failure.Timeout))
+	says(true)
+	w.clock.Advance(30 * time.Second)
+	says(false)
+	probe := w.admit()
+	says(true)
+	probe.Done(state.Outcome{})
+	w.Park(north, time.Hour, "ann")
+	says(true)
 }
 
 func TestRetain_starts_anew(t *testing.T) {
