@@ -30,31 +30,33 @@ type presentation struct {
 	name    string
 	query   string
 	headers []string
+	// own: the caller brings its own credential by it.
+	own bool
 }
 
 func presentations() []presentation {
 	k := gwtest.Key
 	return []presentation{
-		{"bearer", "", []string{"Authorization: Bearer " + k}},
-		{"bearer_in_small_letters", "", []string{"Authorization: bearer " + k}},
-		{"x-api-key", "", []string{"X-Api-Key: " + k}},
-		{"api-key", "", []string{"Api-Key: " + k}},
-		{"x-goog-api-key", "", []string{"X-Goog-Api-Key: " + k}},
-		{"query", "?key=" + k, nil},
-		{"query_among_others", "?beta=true&key=" + k + "&alt=sse", nil},
-		{"x-interlock-key_alone", "", []string{"X-Interlock-Key: " + k}},
-		{"x-interlock-key_and_foreign_bearer", "", []string{"X-Interlock-Key: " + k, "Authorization: Bearer " + foreignOpenAI}},
-		{"x-interlock-key_and_foreign_x-api-key", "", []string{"X-Interlock-Key: " + k, "X-Api-Key: " + foreignAnthropic}},
-		{"x-interlock-key_and_SigV4", "", []string{"X-Interlock-Key: " + k, "Authorization: " + foreignSigV4, "X-Amz-Security-Token: canary-session-token"}},
-		{"x-interlock-key_and_foreign_query", "?key=" + foreignGoogle, []string{"X-Interlock-Key: " + k}},
-		{"x-interlock-key_and_basic", "", []string{"X-Interlock-Key: " + k, "Authorization: Basic Y2FuYXJ5OmNhbmFyeQ=="}},
-		{"bearer_and_x-api-key", "", []string{"Authorization: Bearer " + k, "X-Api-Key: " + k}},
-		{"bearer_and_foreign_x-api-key", "", []string{"Authorization: Bearer " + k, "X-Api-Key: " + foreignAnthropic}},
-		{"foreign_bearer_and_x-api-key", "", []string{"Authorization: Bearer " + foreignOpenAI, "X-Api-Key: " + k}},
-		{"foreign_bearer_and_query", "?key=" + k, []string{"Authorization: Bearer " + foreignOpenAI}},
+		{"bearer", "", []string{"Authorization: Bearer " + k}, false},
+		{"bearer_in_small_letters", "", []string{"Authorization: bearer " + k}, false},
+		{"x-api-key", "", []string{"X-Api-Key: " + k}, false},
+		{"api-key", "", []string{"Api-Key: " + k}, false},
+		{"x-goog-api-key", "", []string{"X-Goog-Api-Key: " + k}, false},
+		{"query", "?key=" + k, nil, false},
+		{"query_among_others", "?beta=true&key=" + k + "&alt=sse", nil, false},
+		{"x-interlock-key_alone", "", []string{"X-Interlock-Key: " + k}, false},
+		{"x-interlock-key_and_foreign_bearer", "", []string{"X-Interlock-Key: " + k, "Authorization: Bearer " + foreignOpenAI}, true},
+		{"x-interlock-key_and_foreign_x-api-key", "", []string{"X-Interlock-Key: " + k, "X-Api-Key: " + foreignAnthropic}, true},
+		{"x-interlock-key_and_SigV4", "", []string{"X-Interlock-Key: " + k, "Authorization: " + foreignSigV4, "X-Amz-Security-Token: canary-session-token"}, false},
+		{"x-interlock-key_and_foreign_query", "?key=" + foreignGoogle, []string{"X-Interlock-Key: " + k}, true},
+		{"x-interlock-key_and_basic", "", []string{"X-Interlock-Key: " + k, "Authorization: Basic Y2FuYXJ5OmNhbmFyeQ=="}, true},
+		{"bearer_and_x-api-key", "", []string{"Authorization: Bearer " + k, "X-Api-Key: " + k}, false},
+		{"bearer_and_foreign_x-api-key", "", []string{"Authorization: Bearer " + k, "X-Api-Key: " + foreignAnthropic}, false},
+		{"foreign_bearer_and_x-api-key", "", []string{"Authorization: Bearer " + foreignOpenAI, "X-Api-Key: " + k}, false},
+		{"foreign_bearer_and_query", "?key=" + k, []string{"Authorization: Bearer " + foreignOpenAI}, false},
 		{"everything_at_once", "?key=" + k, []string{
 			"X-Interlock-Key: " + k, "Authorization: Bearer " + foreignOpenAI, "X-Api-Key: " + foreignAnthropic, "Api-Key: canary-azure", "X-Goog-Api-Key: " + foreignGoogle,
-		}},
+		}, true},
 	}
 }
 
@@ -119,10 +121,17 @@ func TestRQ_CRED_1_R102_no_credential_of_the_client_is_forwarded(t *testing.T) {
 					fake.Reset()
 					req := gw.Request(t, "POST", path+p.query, body, append(append([]string{"Authorization:"}, p.headers...), noise()...)...)
 					got := gw.Send(t, req)
+					recs := fake.Records()
+					if p.own { // ER-MODE: the only member has a key of the organisation
+						wantRefusal(t, got, e.Format, 503, "NO_ROUTE")
+						if len(recs) != 0 {
+							t.Errorf("%d requests", len(recs))
+						}
+						return
+					}
 					if got.Status != 200 {
 						t.Fatalf("%d %s", got.Status, got.Body)
 					}
-					recs := fake.Records()
 					if len(recs) != 1 {
 						t.Fatalf("%d requests", len(recs))
 					}
@@ -196,7 +205,9 @@ func TestRQ_CRED_1_R102_failures_hold_no_credential(t *testing.T) {
 	eachAnswer(t, func(t *testing.T, e *llm.Endpoint, _ bool, body string) {
 		for _, p := range presentations() {
 			got := gw.Send(t, gw.Request(t, "POST", e.Paths[0]+p.query, body, append(append([]string{"Authorization:"}, p.headers...), noise()...)...))
-			if got.Status != 422 || !strings.Contains(got.Body, "User-Agent") {
+			if p.own { // ER-MODE
+				wantRefusal(t, got, e.Format, 503, "NO_ROUTE")
+			} else if got.Status != 422 || !strings.Contains(got.Body, "User-Agent") {
 				t.Fatalf("%d %s", got.Status, got.Body)
 			}
 			all := fmt.Sprint(got.Header) + got.Body
@@ -216,8 +227,10 @@ func TestRQ_CRED_2_provider_without_a_key(t *testing.T) {
 	keyless := func(typ, name string) string {
 		return "kind: Provider\nname: " + name + "\ntype: " + typ + "\nbaseUrl: " + fake.URL
 	}
+	// What stands beside our key in a header that has room for one only is
+	// ignored: this is a caller of the organisation.
 	withForeign := []string{
-		"Authorization:", "X-Interlock-Key: " + gwtest.Key, "Authorization: Bearer " + foreignOpenAI, "X-Api-Key: " + foreignAnthropic,
+		"Authorization: Bearer " + gwtest.Key, "X-Api-Key: " + foreignAnthropic, "Api-Key: " + foreignOpenAI, "X-Goog-Api-Key: " + foreignGoogle,
 	}
 	for name, docs := range map[string][]string{
 		"implicit_route": {keyless("anthropic", "a"), keyless("openai", "b")},

@@ -412,6 +412,9 @@ func eventually(t *testing.T, within time.Duration, what string, cond func() boo
 	}
 }
 
+// noBreaker are settings for tests whose members fail again and again.
+const noBreaker = "llmProxy: {circuitBreaker: {enabled: false}}"
+
 // both are the two kinds of request.
 func both() []bool { return []bool{true, false} }
 
@@ -512,7 +515,7 @@ func limits(header, idle int) []string {
 // next member serves. In each case one limit is short and the others are an
 // hour, so that no other can stand in for it.
 func TestRT_FO_TIME_limits(t *testing.T) {
-	const short, long = 150, 3_600_000
+	const short, long = 400, 3_600_000
 	cases := []failoverCase{
 		{name: "responseHeaderMs_R17", rule: fakellm.Rule{Action: "hang"}, category: "timeout", more: limits(short, long)},
 		{name: "streamIdleMs_after_the_headers_R17_R18", rule: fakellm.Rule{Action: "headers_hang"}, category: "timeout", more: limits(long, short)},
@@ -520,7 +523,7 @@ func TestRT_FO_TIME_limits(t *testing.T) {
 		{name: "streamIdleMs_inside_a_plain_body", rule: fakellm.Rule{Action: "stall"}, category: "timeout", only: "plain", more: limits(long, short)},
 		// Pings are bytes, so there is no silence, but they are not content.
 		{name: "responseHeaderMs_plus_streamIdleMs_while_pings_trickle", rule: fakellm.Rule{Action: "trickle_pings", GapMS: 5}, category: "timeout", more: limits(short, short)},
-		{name: "totalMs_while_pings_trickle", rule: fakellm.Rule{Action: "trickle_pings", GapMS: 5}, category: "timeout", more: []string{"timeouts: {responseHeaderMs: 3600000, streamIdleMs: 3600000, totalMs: 150}"}},
+		{name: "totalMs_while_pings_trickle", rule: fakellm.Rule{Action: "trickle_pings", GapMS: 5}, category: "timeout", more: []string{"timeouts: {responseHeaderMs: 3600000, streamIdleMs: 3600000, totalMs: 400}"}},
 	}
 	// They wait at once. One whose limit does not work would take an hour.
 	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
@@ -548,14 +551,14 @@ func TestRT_FO_TIME_limits(t *testing.T) {
 // TestRT_FO_4_all_attempts_together: maxElapsedMs bounds the time to the first
 // content. Then nobody else is dialled, and the limit is named.
 func TestRT_FO_4_all_attempts_together(t *testing.T) {
-	const limit = 200 * time.Millisecond
+	const limit = 500 * time.Millisecond
 	cases := []failoverCase{
 		{name: "before_the_headers", rule: fakellm.Rule{Action: "hang"}},
 		{name: "after_the_headers", rule: fakellm.Rule{Action: "headers_hang"}},
 		{name: "after_the_preamble", rule: fakellm.Rule{Action: "stall", After: 1}, only: "stream"},
 		{name: "while_pings_trickle", rule: fakellm.Rule{Action: "trickle_pings", GapMS: 5}},
-		{name: "status_after_it", rule: fakellm.Rule{Action: "status", Status: 503, DelayMS: 220}},
-		{name: "error_event_after_it", rule: fakellm.Rule{Action: "preamble_error", DelayMS: 220}, only: "stream"},
+		{name: "status_after_it", rule: fakellm.Rule{Action: "status", Status: 503, DelayMS: 550}},
+		{name: "error_event_after_it", rule: fakellm.Rule{Action: "preamble_error", DelayMS: 550}, only: "stream"},
 	}
 	dialectsAtOnce(t, func(t *testing.T, d *dialect) {
 		concurrently(2*len(cases), 2*len(cases), func(i int) {
@@ -582,7 +585,7 @@ func TestRT_FO_4_all_attempts_together(t *testing.T) {
 		})
 		t.Run("content_is_not_bounded", func(t *testing.T) {
 			p := newPairWith(t, d, gateway.Options{MaxElapsed: limit})
-			p.a.Rules(t, fakellm.Rule{GapMS: 30, Reply: &fakellm.Reply{Chunks: 15, ChunkText: "alpha "}})
+			p.a.Rules(t, fakellm.Rule{GapMS: 60, Reply: &fakellm.Reply{Chunks: 15, ChunkText: "alpha "}})
 			got, _, _ := p.ask(t, true)
 			d.wantWhole(t, got, true, words(15))
 		})

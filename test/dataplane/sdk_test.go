@@ -300,7 +300,8 @@ func TestSDK_model_lists(t *testing.T) {
 	fake := gwtest.NewFake(t)
 	gw := gwtest.Start(t, fake.Anthropic("a", "staticModels: [claude-1, claude-2, claude-3, vendor/claude:x]"), fake.OpenAI("b", "staticModels: [gpt-1]", `modelPatterns: ["gpt-*"]`),
 		gwtest.Route("claude", `"claude-*", "vendor/*"`, "a"))
-	want := []string{"claude-1", "claude-2", "claude-3", "gpt-1", "vendor/claude:x"}
+	// RT-IMPL: the family route of the second serves the o-models too.
+	want := []string{"claude-1", "claude-2", "claude-3", "gpt-1", "o1", "o3", "o4", "vendor/claude:x"}
 	t.Run("anthropic", func(t *testing.T) {
 		c := newClaude(gw)
 		var ids []string

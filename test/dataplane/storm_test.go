@@ -33,14 +33,17 @@ func newStormSet(t *testing.T, d *dialect) *stormSet {
 	// The short limit is for the silent provider. A working one must never
 	// meet it, so it is the first member's and the lone one's alone, and their
 	// scenarios with an answer have it from the beginning.
-	s.Server = gwtest.Start(t,
+	// Half of the requests break something, and each counts on its member
+	// being dialled, so nothing is left alone for its failures here.
+	s.Server = gwtest.StartWith(t, gwtest.Config{Settings: noBreaker, Documents: []string{
 		d.provider(s.a.URL, "first", limits(3_600_000, 3_600_000)...),
 		d.provider(s.a.URL, "hasty", limits(60, 3_600_000)...),
 		d.provider(s.b.URL, "second"),
 		d.provider(s.lone.URL, "alone"),
 		d.route("first", "second"),
 		gwtest.Route("silent", `"silent-model"`, "hasty", "second"),
-		gwtest.Route("lone", fmt.Sprintf("%q", loneModel), "alone"))
+		gwtest.Route("lone", fmt.Sprintf("%q", loneModel), "alone"),
+	}})
 	rules := []fakellm.Rule{
 		{BodyRE: "do-cut-rst", Action: "cut", Cut: "rst", After: d.lead + 2, Reply: says("alpha")},
 		{BodyRE: "do-cut-fin", Action: "cut", Cut: "fin", After: d.lead + 2, Reply: says("alpha")},
