@@ -38,14 +38,27 @@ func breakerSettings(c *config.Config) state.Settings {
 
 // publish makes a snapshot current and drops the state of what is gone.
 func (a *App) publish(next *snapshot.Live) {
+	old := a.live.Current()
 	if !a.live.Publish(next) {
 		return
 	}
-	ids := map[routing.ProviderID]bool{}
+	providers, routes := map[routing.ProviderID]bool{}, map[routing.RouteID]bool{}
 	for _, p := range next.Routing.Providers() {
-		ids[p.ID] = true
+		providers[p.ID] = true
 	}
-	a.board.Retain(ids)
+	for _, r := range next.Routing.Routes() {
+		routes[r.ID] = true
+	}
+	a.board.Retain(providers)
+	a.board.RetainRoutes(routes)
+	if old == nil {
+		return
+	}
+	for id, t := range next.Targets {
+		if before := old.Targets[id]; before != nil && !before.SameCredential(t) {
+			a.board.Unpark(id, "a new key") // the old key's quota and limits are not the new one's
+		}
+	}
 }
 
 // recordEvent writes the audit event of a breaker or a park. A provider's state

@@ -13,7 +13,7 @@ func (ex *exchange) decide() {
 		Query: routing.Query{
 			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
 			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
-			Tokens:     len(ex.envelope.Body()) / 4,
+			Tokens:     ex.promptTokens(),
 			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
 			Caller:     ex.callerFacts(),
 		},
@@ -44,6 +44,18 @@ func (ex *exchange) decide() {
 	live.Query.Tokens = exact
 	ex.trace.Start(&live)
 	ex.plan = routing.Decide(ex.live.Routing, &live)
+}
+
+// promptTokens estimates the prompt from above; 0 is unknown. A client that asks
+// for a long context by a beta header has a window that the catalogue does not
+// know of.
+func (ex *exchange) promptTokens() int {
+	for _, v := range ex.r.Header["Anthropic-Beta"] {
+		if strings.Contains(v, "context-1m") {
+			return 0
+		}
+	}
+	return len(ex.envelope.Body()) / 4
 }
 
 // callerFacts is what the decision needs to know of the caller.

@@ -280,5 +280,9 @@ func (t *Target) Scrub(b []byte, virtual secret.String) []byte {
 	return b
 }
 
+// SameCredential tells whether another target dials with the same key of the
+// organisation.
+func (t *Target) SameCredential(o *Target) bool { return t.apiKey.Reveal() == o.apiKey.Reveal() }
+
 // CloseIdle closes connections that no request uses.
 func (t *Target) CloseIdle() { t.transport.CloseIdleConnections() }
