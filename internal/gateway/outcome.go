@@ -17,7 +17,7 @@ import (
 // several become one error that lists them (ER-POOL).
 func (ex *exchange) failed(why routing.Action) {
 	last := &ex.attempts[len(ex.attempts)-1]
-	if why == routing.Return || ex.tried() == 1 {
+	if why == routing.Return || !ex.plan.Failover || ex.tried() == 1 {
 		ex.failedOne(last)
 		return
 	}
