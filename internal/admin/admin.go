@@ -18,6 +18,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/state"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -45,8 +46,18 @@ type Options struct {
 	// Live is the configuration that serves requests, for what it derives, such
 	// as implicit routes; nil shows nothing of it.
 	Live func() *snapshot.Live
-	Log  *slog.Logger
-	Now  func() time.Time
+	// Board is the run-time state of providers and routes; nil is a calm one.
+	Board *state.Board
+	// Pins shows what a session keeps, without a use of it; nil shows nothing.
+	Pins func(ctx context.Context, session string) (map[routing.RouteID]routing.Pin, error)
+	// Audit records what an operator did to the run-time state; nil records
+	// nothing. Changes of the configuration are recorded by Control.
+	Audit func(control.Entry) error
+	// Replica names this process where several share a configuration; empty is
+	// "local".
+	Replica string
+	Log     *slog.Logger
+	Now     func() time.Time
 	// Version is the program's.
 	Version string
 }
@@ -94,6 +105,9 @@ func build(o Options) (*server, error) {
 	if s.now == nil {
 		s.now = time.Now
 	}
+	if s.opt.Board == nil {
+		s.opt.Board = state.NewBoard(state.Options{Now: s.now})
+	}
 	if err := json.Unmarshal(fieldDocsJSON, &s.docs); err != nil {
 		return nil, fmt.Errorf("admin: read the comments of fields: %w", err)
 	}
@@ -113,10 +127,15 @@ func build(o Options) (*server, error) {
 func (s *server) registerAll() {
 	for _, r := range Resources() {
 		s.registerResource(r)
+		if r.Kind == "Provider" {
+			s.registerOperations(r)
+		}
 	}
 	s.registerVersions()
 	s.registerDocuments()
 	s.registerAudit()
+	s.registerRouting()
+	s.registerUpstreams()
 	s.registerMe()
 }
 

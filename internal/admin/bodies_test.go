@@ -120,7 +120,7 @@ func TestAP_what_GET_answered_can_be_PUT_back(t *testing.T) {
 		}
 	}
 	// Fields that answers of later versions have are ignored too.
-	e.admin("PUT", "/routes/chat", `{"modelPatterns":["gpt-*"],"warnings":[],"tag":"live","members":[{"provider":"used","health":"up","credentialMode":"org-key"}]}`).want(200)
+	e.admin("PUT", "/routes/chat", `{"modelPatterns":["gpt-*"],"warnings":[],"tag":"live","members":[{"provider":"used","state":"up","credentialMode":"org-key"}]}`).want(200)
 }
 
 func merge(m map[string]any, key string, v any) map[string]any {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -23,19 +24,23 @@ const ownerNone store.Owner = "interlock"
 func reservedRoutes() []string { return []string{"anthropic-family", "openai-family"} }
 
 // derivedRoutes are the routes that nobody has written: the implicit ones of
-// the running configuration, and the reserved names.
+// the running configuration, those of the families among them, and the reserved
+// names that have no route now.
 func (s *server) derivedRoutes() []*control.Object {
 	var out []*control.Object
-	if s.opt.Live != nil {
-		if live := s.opt.Live(); live != nil {
-			for _, r := range live.Routing.Routes() {
-				if r.Implicit {
-					out = append(out, implicitRoute(r))
-				}
+	made := map[string]bool{}
+	if live := s.live(); live != nil {
+		for _, r := range live.Routing.Routes() {
+			if r.Implicit {
+				made[string(r.ID)] = true
+				out = append(out, implicitRoute(r))
 			}
 		}
 	}
 	for _, name := range reservedRoutes() {
+		if made[name] {
+			continue
+		}
 		out = append(out, derivedRoute(&resource.Route{
 			Meta: resource.Meta{Name: name}, Description: "This name is reserved for a route that Interlock makes.",
 			ModelPatterns: []string{}, Members: []resource.Member{},
@@ -50,6 +55,9 @@ func implicitRoute(r *routing.Route) *control.Object {
 		ModelPatterns: make([]string, len(r.Patterns)), Members: make([]resource.Member, len(r.Members)),
 		Strategy: &resource.Strategy{Type: r.Strategy.ID()},
 	}
+	if r.Family {
+		out.Description = "The route of a family: it serves the models of the family that no other route does."
+	}
 	for i, p := range r.Patterns {
 		out.ModelPatterns[i] = p.String()
 	}
@@ -58,10 +66,7 @@ func implicitRoute(r *routing.Route) *control.Object {
 	for i, m := range r.Members {
 		id := string(m.Provider.ID)
 		out.Members[i] = resource.Member{Provider: id, FallbackOnly: m.FallbackOnly}
-		o.Modes[id] = "passthrough"
-		if m.Provider.OrgKey {
-			o.Modes[id] = "org-key"
-		}
+		o.Modes[id] = credentialMode(m.Provider)
 	}
 	return o
 }
@@ -87,7 +92,7 @@ func (s *server) derived(r Resource, name string) *control.Object {
 // readOnly refuses to change what is derived.
 func readOnly(o *control.Object) *Problem {
 	name := o.Head().Name
-	if o.Extra["tag"] == tagReserved {
+	if slices.Contains(reservedRoutes(), name) {
 		return fault(http.StatusConflict, "read_only", "the name %q is reserved for a route that Interlock makes, which can't be changed", name)
 	}
 	p := fault(http.StatusConflict, "read_only", "Route %q comes from the provider %q, which no route uses; change the provider, or make a route with another name that uses it", name, name)

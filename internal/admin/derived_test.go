@@ -22,7 +22,7 @@ func TestAP_routes_are_tagged(t *testing.T) {
 			Name, Tag, ManagedBy string
 			Version              int
 			ModelPatterns        []string
-			Members              []struct{ Provider, CredentialMode string }
+			Members              []struct{ Provider, CredentialMode, State string }
 		}
 	}
 	e.get("/routes").into(&page)
@@ -30,15 +30,15 @@ func TestAP_routes_are_tagged(t *testing.T) {
 	for _, r := range page.Items {
 		line := r.Name + " " + r.Tag + " " + r.ManagedBy
 		for _, m := range r.Members {
-			line += " " + m.Provider + ":" + m.CredentialMode
+			line += " " + m.Provider + ":" + m.CredentialMode + ":" + m.State
 		}
 		got = append(got, line)
 	}
 	if d := cmp.Diff([]string{
-		"alone implicit interlock alone:passthrough",
-		"anthropic-family reserved interlock",
-		"chat stored api used:org-key off:passthrough",
-		"keyed implicit interlock keyed:org-key",
+		"alone implicit interlock alone:passthrough:healthy",
+		"anthropic-family implicit interlock alone:passthrough:healthy used:org-key:healthy",
+		"chat stored api used:org-key:healthy off:passthrough:disabled",
+		"keyed implicit interlock keyed:org-key:healthy",
 		"openai-family reserved interlock",
 	}, got); d != "" {
 		t.Error(d)
@@ -54,6 +54,10 @@ func TestAP_routes_are_tagged(t *testing.T) {
 	if a := e.get("/routes/openai-family"); a.field("tag") != "reserved" {
 		t.Errorf("%s", a.body)
 	}
+	if a := e.get("/routes/anthropic-family"); a.field("tag") != "implicit" || !strings.Contains(string(a.body), `"claude-*"`) {
+		t.Errorf("%s", a.body)
+	}
+	e.admin("DELETE", "/routes/anthropic-family", nil).code(409, "read_only")
 	e.admin("GET", "/routes/off", nil).code(404, "not_found")
 	e.admin("GET", "/routes/used", nil).code(404, "not_found")
 
@@ -103,7 +107,7 @@ func TestAP_answers_show_defaults(t *testing.T) {
 		"/providers/plain": {"timeouts": map[string]any{"connectMs": 5000.0, "responseHeaderMs": 120000.0, "streamIdleMs": 120000.0, "totalMs": 7.0}},
 		"/routes/chat": {
 			"enabled": true, "strategy": map[string]any{"type": "failover"}, "allowCrossProvider": false, "switchFamilyOnQuota": true, "onLoss": "allow",
-			"members": []any{map[string]any{"provider": "used", "weight": 1.0, "priority": 0.0, "fallbackOnly": false, "credentialMode": "org-key"}},
+			"members": []any{map[string]any{"provider": "used", "weight": 1.0, "priority": 0.0, "fallbackOnly": false, "credentialMode": "org-key", "state": "healthy"}},
 		},
 		"/keys/ci":  {"enabled": true, "pii": "off"},
 		"/models/m": {"enabled": true, "modality": "chat"},

@@ -4,11 +4,11 @@
 // the console's client is generated from it.
 //
 // Nothing here changes the configuration by itself: package control decides
-// and records. What is promised here is the surface: who may call what (each
+// and records. Nor does anything here decide: the dry run asks package dryrun. What is promised here is the surface: who may call what (each
 // operation declares its role and a test calls all of them), strict requests,
 // one form of error, and no answer that holds a secret, but for a new key's
 // own, once.
 package admin
 
-//go:generate go run ./gen fields ../resource ../control ../audit ../llm ../routing
+//go:generate go run ./gen fields ../resource ../control ../audit ../llm ../routing ../dryrun ../state
 //go:generate go run ./gen openapi ../../api/openapi.yaml

@@ -45,6 +45,7 @@ func Resources() []Resource {
 				"hasApiKey":      flag("A key is stored, or referred to."),
 				"apiKeyLast4":    text("The last characters of the key, for people."),
 				"credentialMode": mode(),
+				"usedBy":         {Type: huma.TypeArray, Items: ref("Ref"), Description: "The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any."},
 			},
 			enums: map[string][]string{
 				"type":       {"anthropic", "openai", "azure-openai", "azure-foundry", "vertex", "gemini", "bedrock", "openai-compatible", "chatgpt", "github-copilot"},
@@ -55,8 +56,10 @@ func Resources() []Resource {
 		{
 			Kind: "Route", Plural: "routes", Tag: "Routes",
 			readOnly: map[string]*huma.Schema{
-				"tag":                    {Type: huma.TypeString, Enum: []any{tagStored, tagImplicit, tagReserved}, Description: "stored: an administrator made it. implicit: a provider's own route, for as long as no route uses the provider. reserved: the name is kept for a route that Interlock makes. Only stored ones can be changed."},
+				"tag":                    {Type: huma.TypeString, Enum: []any{tagStored, tagImplicit, tagReserved}, Description: "stored: an administrator made it. implicit: a route that Interlock makes: a provider's own, for as long as no route uses the provider, or a family's. reserved: the name is kept for one that has no member now. Only stored ones can be changed."},
 				"members.credentialMode": mode(),
+				"members.state":          {Type: huma.TypeString, Enum: memberStates(), Description: "How the member is now, at the process that answers."},
+				"members.until":          {Type: huma.TypeString, Format: "date-time", Description: "When that ends, or the next request may probe; absent where that is not known."},
 			},
 			enums: map[string][]string{"onLoss": {"allow", "skip", "refuse"}},
 		},

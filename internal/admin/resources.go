@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -29,10 +30,22 @@ type changeSet struct {
 	// Revision is the configuration version that holds the change; that of a
 	// dry run is not made.
 	Revision int64 `json:"revision"`
+	// Warnings say what of the objects would be stored and have no effect.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 func changesOf(r *control.Result) changeSet {
-	return changeSet{Changes: append([]control.Diff{}, r.Changes...), Revision: r.Revision}
+	out := changeSet{Changes: append([]control.Diff{}, r.Changes...), Revision: r.Revision}
+	for _, o := range r.Objects {
+		texts, _ := o.Extra["warnings"].([]string)
+		for _, text := range texts {
+			if len(r.Objects) > 1 {
+				text = fmt.Sprintf("%s %q: %s", o.Head().Kind, o.Head().Name, text)
+			}
+			out.Warnings = append(out.Warnings, text)
+		}
+	}
+	return out
 }
 
 // changeOut is an answer with a change, or none at all.
@@ -121,6 +134,9 @@ func (s *server) registerRead(r Resource, answer *huma.Schema) {
 		}
 		if r.Kind == "Route" {
 			objects = append(objects, s.derivedRoutes()...)
+			for _, o := range objects {
+				s.withStates(o)
+			}
 		}
 		body, err := pageOf(objects, in)
 		if err != nil {
@@ -139,7 +155,7 @@ func (s *server) registerRead(r Resource, answer *huma.Schema) {
 				return nil, err
 			}
 		}
-		return shown(http.StatusOK, o, "")
+		return shown(http.StatusOK, s.withStates(o), "")
 	})
 }
 
@@ -174,7 +190,7 @@ func (s *server) put(ctx context.Context, r Resource, in *putIn) (*objectOut, er
 	if err != nil {
 		return nil, err
 	}
-	if o := s.derived(r, in.Name); o != nil && o.Extra["tag"] == tagImplicit {
+	if o := s.derived(r, in.Name); o != nil && !slices.Contains(reservedRoutes(), in.Name) {
 		return nil, readOnly(o)
 	}
 	obj, nulls, wrong := control.Decode(r.kind(), in.Name, in.RawBody)
@@ -204,7 +220,7 @@ func (s *server) write(ctx context.Context, r Resource, op control.Op, dryRun bo
 	}) {
 		status, location = http.StatusCreated, r.path(target.Name)
 	}
-	return shown(status, result.Objects[0], location)
+	return shown(status, s.withStates(result.Objects[0]), location)
 }
 
 func (s *server) delete(ctx context.Context, r Resource, in *deleteIn) (*changeOut, error) {

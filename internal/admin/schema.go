@@ -31,14 +31,21 @@ const schemaPrefix = "#/components/schemas/"
 // schemaName is what the document calls a Go type.
 func schemaName(t reflect.Type, hint string) string {
 	if name := map[string]string{
-		"audit.Row":         "AuditEvent",
-		"audit.Record":      "AuditRecord",
-		"audit.Attempt":     "AuditAttempt",
-		"audit.AdminChange": "AuditChange",
-		"routing.Plan":      "Plan",
-		"routing.Step":      "PlanStep",
-		"routing.Candidate": "PlanCandidate",
-		"routing.Refusal":   "PlanRefusal",
+		"dryrun.Answer":        "DryRun",
+		"dryrun.Model":         "DryRunModel",
+		"dryrun.Exclusion":     "DryRunExclusion",
+		"dryrun.After":         "DryRunAfter",
+		"dryrun.Caller":        "DryRunCaller",
+		"dryrun.Assume":        "DryRunAssume",
+		"admin.resolveRequest": "DryRunRequest",
+		"audit.Row":            "AuditEvent",
+		"audit.Record":         "AuditRecord",
+		"audit.Attempt":        "AuditAttempt",
+		"audit.AdminChange":    "AuditChange",
+		"routing.Plan":         "Plan",
+		"routing.Step":         "PlanStep",
+		"routing.Candidate":    "PlanCandidate",
+		"routing.Refusal":      "PlanRefusal",
 	}[strings.TrimLeft(t.String(), "*")]; name != "" {
 		return name
 	}
@@ -144,14 +151,11 @@ func (s *server) describe() {
 		}
 		id := t.String() // package.Type
 		schema.Description = strings.TrimSpace(s.docs[id] + " " + schema.Description)
-		if !strings.HasPrefix(id, "resource.") {
+		if !strings.HasPrefix(id, "resource.") && !strings.HasSuffix(name, "Request") {
 			schema.AdditionalProperties = nil
 		}
 		for field, p := range schema.Properties {
-			text := s.docs[id+"."+field]
-			if text == "" {
-				text = s.docs["resource.Meta."+field]
-			}
+			text := s.fieldDoc(t, field)
 			switch {
 			case text == "" || p.Description == text || strings.HasPrefix(p.Description, text+" "):
 			case p.Ref != "":
@@ -164,6 +168,22 @@ func (s *server) describe() {
 			}
 		}
 	}
+}
+
+// fieldDoc is the comment of a field of a type, or of a type that is embedded in
+// it.
+func (s *server) fieldDoc(t reflect.Type, field string) string {
+	if text := s.docs[t.String()+"."+field]; text != "" {
+		return text
+	}
+	for f := range t.Fields() {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			if text := s.fieldDoc(f.Type, field); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 // schemaRef finds references in the JSON of a part of the document.

@@ -41,7 +41,7 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 func (a *App) handler() (http.Handler, error) {
 	api, err := admin.New(admin.Options{
 		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate,
-		Explain: a.explain, Live: a.live.Current, Log: a.log,
+		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, Audit: a.recordChange, Replica: replica(), Log: a.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the admin API: %w", err)
@@ -53,6 +53,15 @@ func (a *App) handler() (http.Handler, error) {
 		}
 		a.gateway.ServeHTTP(w, r)
 	}), nil
+}
+
+// replica names this process where several share a configuration.
+func replica() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // explain decides a recorded request again, under the configuration that

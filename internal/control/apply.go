@@ -134,13 +134,13 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 		return w, nil
 	})
 	if errors.Is(err, errDryRun) {
-		return c.result(next.state, &b, changes)
+		return c.result(next.state, next.live, &b, changes)
 	}
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	if next == nil || state.Revision != next.state.Revision {
-		return c.result(state, &b, changes) // nothing changed
+		return c.result(state, nil, &b, changes) // nothing changed
 	}
 	c.publish(state, next.live)
 	if c.opt.Audit != nil {
@@ -148,7 +148,7 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 			c.opt.Log.Error("a change of the configuration was made and could not be recorded in the audit", "revision", state.Revision, "error", err)
 		}
 	}
-	return c.result(state, &b, changes)
+	return c.result(state, next.live, &b, changes)
 }
 
 // plan applies the steps to a copy of the state and says what is to be

@@ -58,7 +58,7 @@ func (c *Control) coldStart() error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.started, c.revision = true, s.Revision
+	c.started, c.revision, c.warnings = true, s.Revision, byObject(done.live.Warnings)
 	c.opt.Publish(done.live)
 	return nil
 }

@@ -65,6 +65,9 @@ type Control struct {
 	started  bool       // something was published
 	revision int64      // published
 	degraded string     // why the store is not in use; empty when it is
+	// warnings are those of the published configuration, by object; replaced,
+	// never changed.
+	warnings map[resource.Ref]resource.Problems
 }
 
 // New makes a Control; Load publishes the first snapshot.
@@ -145,7 +148,7 @@ func (c *Control) publish(s *store.State, live *snapshot.Live) {
 	if s.Revision < c.revision {
 		return
 	}
-	c.started, c.revision = true, s.Revision
+	c.started, c.revision, c.warnings = true, s.Revision, byObject(live.Warnings)
 	c.opt.Publish(live)
 	for _, w := range live.Warnings {
 		c.opt.Log.Warn("the configuration has a part that does not take effect", "kind", w.Object.Kind, "name", w.Object.Name, "field", w.Path, "why", w.Message)

@@ -59,9 +59,9 @@ func memberDefaults() []member {
 	return []member{{"weight", json.RawMessage("1")}, {"priority", json.RawMessage("0")}, {"fallbackOnly", json.RawMessage("false")}}
 }
 
-// withDefaults shows a spec with the defaults of what it leaves out. modes are
-// the credential modes of a route's members.
-func withDefaults(kind string, spec json.RawMessage, modes map[string]string) (members, error) {
+// withDefaults shows the spec of an object with the defaults of what it leaves
+// out, and with the read-only fields of a route's members.
+func (o *Object) withDefaults(kind string, spec json.RawMessage) (members, error) {
 	all, err := readMembers(spec)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func withDefaults(kind string, spec json.RawMessage, modes map[string]string) (m
 			}
 			all[i].value = t.fill(timeoutDefaults()).json()
 		case "Route.members":
-			if all[i].value, err = showMembers(all[i].value, modes); err != nil {
+			if all[i].value, err = o.showMembers(all[i].value); err != nil {
 				return nil, err
 			}
 		}
@@ -85,7 +85,7 @@ func withDefaults(kind string, spec json.RawMessage, modes map[string]string) (m
 }
 
 // showMembers shows the members of a route.
-func showMembers(raw json.RawMessage, modes map[string]string) (json.RawMessage, error) {
+func (o *Object) showMembers(raw json.RawMessage) (json.RawMessage, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, err
@@ -100,8 +100,19 @@ func showMembers(raw json.RawMessage, modes map[string]string) (json.RawMessage,
 			return nil, err
 		}
 		shown = shown.fill(memberDefaults())
-		if mode := modes[m.Provider]; mode != "" {
+		if mode := o.Modes[m.Provider]; mode != "" {
 			shown = append(shown, member{"credentialMode", json.RawMessage(`"` + mode + `"`)})
+		}
+		if state, known := o.States[m.Provider]; known {
+			more, err := json.Marshal(state)
+			if err != nil {
+				return nil, err
+			}
+			fields, err := readMembers(more)
+			if err != nil {
+				return nil, err
+			}
+			shown = append(shown, fields...)
 		}
 		list[i] = shown.json()
 	}

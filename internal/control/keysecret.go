@@ -73,3 +73,6 @@ func wasRevoked(s *store.State, id string) bool {
 }
 
 func hash(v secret.String) [sha256.Size]byte { return sha256.Sum256([]byte(v.Reveal())) }
+
+// nobodys is the hash of no secret, another one for each key.
+func nobodys(key string) [sha256.Size]byte { return sha256.Sum256([]byte("the key " + key)) }

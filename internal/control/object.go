@@ -241,6 +241,16 @@ type Object struct {
 	Extra map[string]any
 	// Modes are the credential modes of a route's members by provider.
 	Modes map[string]string
+	// States are how a route's members are now, by provider. Nothing here sets
+	// it.
+	States map[string]MemberState
+}
+
+// MemberState is how a member of a route is.
+type MemberState struct {
+	State string `json:"state"`
+	// Until is when the state ends; zero is not known.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // JSON renders the object for a GET answer: its fields, the defaults of what it
@@ -251,7 +261,7 @@ func (o *Object) JSON() (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render %s %q: %w", h.Kind, h.Name, err)
 	}
-	all, err := withDefaults(h.Kind, spec, o.Modes)
+	all, err := o.withDefaults(h.Kind, spec)
 	if err != nil {
 		return nil, fmt.Errorf("render %s %q: %w", h.Kind, h.Name, err)
 	}

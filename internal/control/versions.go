@@ -43,8 +43,9 @@ func (c *Control) Version(ctx context.Context, n int64) (*Version, []*Object, er
 	}
 	s := &store.State{Revision: n, Documents: docs}
 	objects := make([]*Object, len(docs))
+	v := &viewer{c: c, s: s} // another state may be published: no warnings of the whole
 	for i := range docs {
-		if objects[i], err = c.view(s, &docs[i]); err != nil {
+		if objects[i], err = v.view(&docs[i]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -140,25 +141,28 @@ func (c *Control) Export(ctx context.Context) ([]json.RawMessage, error) {
 }
 
 // CompileAt makes the snapshot of an old version, for explaining what it
-// decided. Keys are left out, and so are secrets: what can't be opened any
-// more, or a reference that is gone, stands for a key that was there.
+// decided. Secrets are left out: what can't be opened any more, or a reference
+// that is gone, stands for one that was there. Keys are there by name only, with
+// their restrictions, and admit nobody.
 func (c *Control) CompileAt(ctx context.Context, n int64) (*snapshot.Live, error) {
 	docs, err := c.at(ctx, n)
 	if err != nil {
 		return nil, err
 	}
 	objects := make([]resource.Document, 0, len(docs))
+	var keys []snapshot.KeySecret
 	for i := range docs {
-		if docs[i].Kind == "Key" {
-			continue
-		}
 		o, err := decodeStored(&docs[i])
 		if err != nil {
 			return nil, err
 		}
+		if k, ok := o.(*resource.Key); ok {
+			k.Secret = ""
+			keys = append(keys, snapshot.KeySecret{Hash: nobodys(k.Name), Key: k.Name})
+		}
 		objects = append(objects, resource.Document{Object: o})
 	}
-	live, problems := c.opt.Compile(objects, snapshot.Deps{Revision: uint64(max(n, 0)), Resolve: func(o resource.Object, ref string) (secret.String, error) {
+	live, problems := c.opt.Compile(objects, snapshot.Deps{Revision: uint64(max(n, 0)), Keys: keys, Resolve: func(o resource.Object, ref string) (secret.String, error) {
 		if ref == "" {
 			return secret.String{}, nil
 		}

@@ -1,16 +1,55 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
-// result shows what a change came to.
-func (c *Control) result(s *store.State, b *Batch, changes []store.Change) (*Result, error) {
+// viewer shows the objects of one state.
+type viewer struct {
+	c *Control
+	s *store.State
+	// warnings are the compiler's, by object; nil if nobody asked the compiler
+	// about this state.
+	warnings map[resource.Ref]resource.Problems
+	// users are what uses each provider; nil until they are needed.
+	users map[string][]resource.Ref
+}
+
+// viewer shows a state. live is its snapshot; nil is the published one, if that
+// is of this state.
+func (c *Control) viewer(s *store.State, live *snapshot.Live) *viewer {
+	v := &viewer{c: c, s: s}
+	if live != nil {
+		v.warnings = byObject(live.Warnings)
+		return v
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started && s.Revision == c.revision {
+		v.warnings = c.warnings
+	}
+	return v
+}
+
+// byObject sorts warnings by the object that they are about.
+func byObject(all resource.Problems) map[resource.Ref]resource.Problems {
+	out := map[resource.Ref]resource.Problems{}
+	for _, p := range all {
+		out[p.Object] = append(out[p.Object], p)
+	}
+	return out
+}
+
+// result shows what a change came to. live is the snapshot of the state; nil is
+// the published one.
+func (c *Control) result(s *store.State, live *snapshot.Live, b *Batch, changes []store.Change) (*Result, error) {
 	diffs, err := Diffs(changes)
 	if err != nil {
 		return nil, err
@@ -19,13 +58,14 @@ func (c *Control) result(s *store.State, b *Batch, changes []store.Change) (*Res
 	if b.DryRun && len(changes) == 0 {
 		r.Revision-- // it would make no version
 	}
+	v := c.viewer(s, live)
 	for i := range b.Ops {
 		if b.Ops[i].Put == nil {
 			continue
 		}
 		ref := b.Ops[i].ref()
 		if at := slices.IndexFunc(s.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name }); at >= 0 {
-			o, err := c.view(s, &s.Documents[at])
+			o, err := v.view(&s.Documents[at])
 			if err != nil {
 				return nil, err
 			}
@@ -36,43 +76,25 @@ func (c *Control) result(s *store.State, b *Batch, changes []store.Change) (*Res
 }
 
 // view shows a document without its secrets.
-func (c *Control) view(s *store.State, d *store.Document) (*Object, error) {
+func (v *viewer) view(d *store.Document) (*Object, error) {
 	o, err := decodeStored(d)
 	if err != nil {
 		return nil, err
 	}
 	out := &Object{Object: o, ID: d.ID, Version: d.Version, Owner: d.Owner, Source: d.Source, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, Extra: map[string]any{}}
-	resolve := c.resolveFor(o)
-	for _, f := range resource.SecretFields(o) {
-		switch {
-		case *f.Value == "":
-		case f.Path == "apiKey":
-			out.Extra["hasApiKey"] = true
-			if v, err := resolve(*f.Value); err == nil {
-				out.Extra["apiKeyLast4"] = v.Last4()
-			}
-		}
-	}
-	if p, ok := o.(*resource.Provider); ok {
-		if p.APIKey == "" {
-			out.Extra["hasApiKey"] = false
-		}
-		out.Extra["credentialMode"] = CredentialMode(p)
-	}
-	if r, ok := o.(*resource.Route); ok {
+	switch o := o.(type) {
+	case *resource.Provider:
+		err = v.provider(o, out)
+	case *resource.Route:
 		out.Extra["tag"] = "stored"
-		if out.Modes, err = modesOf(s, r); err != nil {
-			return nil, err
-		}
+		out.Modes, err = modesOf(v.s, o)
+	case *resource.Key:
+		v.c.viewKey(v.s, d, out)
 	}
-	if _, ok := o.(*resource.Key); ok {
-		c.viewKey(s, d, out)
+	if err != nil {
+		return nil, err
 	}
-	if warnings := resource.Warnings(o); len(warnings) > 0 {
-		texts := make([]string, len(warnings))
-		for i, w := range warnings {
-			texts[i] = w.Path + ": " + w.Message
-		}
+	if texts := v.warningsOf(o); len(texts) > 0 {
 		out.Extra["warnings"] = texts
 	}
 	for _, f := range resource.SecretFields(o) {
@@ -81,6 +103,70 @@ func (c *Control) view(s *store.State, d *store.Document) (*Object, error) {
 		}
 	}
 	return out, nil
+}
+
+// provider adds what is known of a provider's key, and who uses the provider.
+func (v *viewer) provider(p *resource.Provider, out *Object) error {
+	out.Extra["credentialMode"], out.Extra["hasApiKey"] = CredentialMode(p), p.APIKey != ""
+	if p.APIKey != "" {
+		if key, err := v.c.resolveFor(p)(p.APIKey); err == nil {
+			out.Extra["apiKeyLast4"] = key.Last4()
+		}
+	}
+	if v.users == nil {
+		var err error
+		if v.users, err = providerUsers(v.s); err != nil {
+			return err
+		}
+	}
+	out.Extra["usedBy"] = append([]resource.Ref{}, v.users[p.Name]...)
+	return nil
+}
+
+// providerUsers finds the routes and keys that name each provider, whether they
+// are switched on or not: none of them lets the provider be deleted.
+func providerUsers(s *store.State) (map[string][]resource.Ref, error) {
+	out := map[string][]resource.Ref{}
+	for i := range s.Documents {
+		d := &s.Documents[i]
+		if d.Kind != "Route" && d.Kind != "Key" {
+			continue
+		}
+		o, err := decodeStored(d)
+		if err != nil {
+			return nil, err
+		}
+		user := resource.Ref{Kind: d.Kind, Name: d.Name}
+		for _, r := range resource.Refs(o) {
+			if r.Ref.Kind == "Provider" && !slices.Contains(out[r.Ref.Name], user) {
+				out[r.Ref.Name] = append(out[r.Ref.Name], user)
+			}
+		}
+	}
+	for _, users := range out {
+		slices.SortFunc(users, func(a, b resource.Ref) int {
+			return cmp.Or(strings.Compare(b.Kind, a.Kind), strings.Compare(a.Name, b.Name)) // routes first
+		})
+	}
+	return out, nil
+}
+
+// warningsOf are the warnings of an object in the whole configuration, or, if
+// those are not known, of the object by itself.
+func (v *viewer) warningsOf(o resource.Object) []string {
+	list := v.warnings[resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}]
+	if v.warnings == nil {
+		list = resource.Warnings(o)
+	}
+	texts := make([]string, 0, len(list))
+	for _, w := range list {
+		text := w.Message
+		if w.Path != "" {
+			text = w.Path + ": " + text
+		}
+		texts = append(texts, text)
+	}
+	return texts
 }
 
 // modesOf are the credential modes of a route's members.
@@ -124,11 +210,12 @@ func (c *Control) List(ctx context.Context, kind string) ([]*Object, error) {
 		return nil, err
 	}
 	var out []*Object
+	v := c.viewer(s, nil)
 	for i := range s.Documents {
 		if s.Documents[i].Kind != kind {
 			continue
 		}
-		o, err := c.view(s, &s.Documents[i])
+		o, err := v.view(&s.Documents[i])
 		if err != nil {
 			return nil, err
 		}
@@ -148,7 +235,7 @@ func (c *Control) Get(ctx context.Context, kind, name string) (*Object, error) {
 	if d == nil {
 		return nil, notFound(kind, name)
 	}
-	return c.view(s, d)
+	return c.viewer(s, nil).view(d)
 }
 
 // find looks a document up by id or name. An id comes first, or a key that is

@@ -16,8 +16,8 @@ type Kind struct {
 // Kinds are the kinds that are built.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "Provider", New: func() Object { return &Provider{} }, ReadOnly: []string{"hasApiKey", "apiKeyLast4", "credentialMode"}},
-		{Name: "Route", New: func() Object { return &Route{} }, ReadOnly: []string{"tag", "grantedBy", "members.credentialMode", "members.health"}},
+		{Name: "Provider", New: func() Object { return &Provider{} }, ReadOnly: []string{"hasApiKey", "apiKeyLast4", "credentialMode", "usedBy"}},
+		{Name: "Route", New: func() Object { return &Route{} }, ReadOnly: []string{"tag", "grantedBy", "members.credentialMode", "members.state", "members.until"}},
 		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom", "active", "endsAt"}},
 		{Name: "Model", New: func() Object { return &Model{} }},
 		{Name: "Department", New: func() Object { return &Department{} }},

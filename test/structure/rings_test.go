@@ -36,9 +36,10 @@ var rings = map[string][]string{
 	"internal/audit":            {"failure", "llm", "store"},
 	"internal/snapshot":         {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "upstream", "upstream/*"},
 	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
+	"internal/dryrun":           {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
 	// ring 3: surfaces
 	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "upstream", "wire", "wire/*"},
-	"internal/admin":   {"audit", "config", "control", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "store", "upstream"},
+	"internal/admin":   {"audit", "config", "control", "dryrun", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "store", "upstream"},
 	// ring 4: wiring
 	"internal/app": {"*"},
 	"internal/cli": {"*"},

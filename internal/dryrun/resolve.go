@@ -1,0 +1,274 @@
+package dryrun
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
+)
+
+// World is what the question is asked about.
+type World struct {
+	// Live is the configuration.
+	Live *snapshot.Live
+	// Board is the run-time state; nil is a calm one.
+	Board Board
+	// Pins shows what a session keeps, without a use of it; nil shows nothing.
+	Pins func(ctx context.Context, session string) (map[routing.RouteID]routing.Pin, error)
+	Now  time.Time
+	// Draft: Live is not in use.
+	Draft bool
+}
+
+// Board is the run-time state: looking changes nothing.
+type Board interface {
+	routing.View
+	// Peek is the next turn of a route.
+	Peek(routing.RouteID) uint64
+}
+
+// Resolve answers the question. Its error is a *FieldError, or what kept the
+// pins of the session from being read.
+func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	key, err := w.key(r.Key)
+	if err != nil {
+		return nil, err
+	}
+	seed := r.Seed
+	if seed == 0 {
+		seed = rand.Uint64N(MaxSeed) + 1 //nolint:gosec // it chooses members, not secrets
+	}
+	in, err := w.input(ctx, r, key)
+	if err != nil {
+		return nil, err
+	}
+	in.Dice = newDice(seed, w.Board)
+	plan := routing.Decide(w.Live.Routing, in)
+	a := &Answer{
+		Model: Model{Requested: r.Model, Alias: plan.Alias}, Endpoint: in.Query.Endpoint.ID, Plan: plan, Explanation: plan.Explain(),
+		Candidates: append([]routing.Candidate{}, plan.Candidates...), Excluded: exclusions(plan), Refusal: plan.Refusal,
+		Next: walk(plan, r.Failures), Draft: w.Draft, Seed: seed, Warnings: append([]string{}, r.warnings(w.Live.Routing.Providers())...),
+	}
+	if len(plan.Candidates) > 0 {
+		a.Model.WireModel = plan.Candidates[0].WireModel
+	}
+	if refused := turnedAway(key, w.Now); refused != nil { // before anything is decided
+		a.Refusal = refused
+		a.Warnings = append(a.Warnings, "the key is turned away before the decision; the plan is what it would be otherwise")
+	}
+	if r.CallerCredential && key != nil && key.Type == typeVirtual {
+		a.Warnings = append(a.Warnings, "callerCredential: a virtual key has a credential of its own, or uses the organisation's; what its caller brings is not used")
+	}
+	if n := len(a.Next); n < len(r.Failures) {
+		a.Warnings = append(a.Warnings, fmt.Sprintf("failures: %d of %d happen; then nothing more is dialled", n, len(r.Failures)))
+	}
+	a.Warnings = append(a.Warnings, w.about(plan.Route)...)
+	a.Served = a.Refusal == nil
+	return a, nil
+}
+
+// typeVirtual is the type of keys whose callers bring no credential.
+const typeVirtual = "virtual"
+
+// key finds the key with a name; nil for no name.
+func (w *World) key(name string) (*auth.Key, error) {
+	if name == "" {
+		return nil, nil
+	}
+	k, ok := w.Live.Keys.Named(name)
+	if !ok {
+		return nil, wrong("key", "no key %q admits anybody: there is none of this name, it is switched off, or it has no secret", name)
+	}
+	return k, nil
+}
+
+// turnedAway is the refusal of a key that admits nobody; nil if it does.
+func turnedAway(k *auth.Key, now time.Time) *routing.Refusal {
+	switch {
+	case k == nil:
+	case !k.Expires.IsZero() && !now.Before(k.Expires):
+		return &routing.Refusal{
+			Status: 401, Code: "invalid_api_key", Policy: "auth",
+			Message: fmt.Sprintf("the key %q expired on %s; ask an administrator to rotate it", k.Name, k.Expires.UTC().Format(time.DateOnly)),
+		}
+	case k.Unenforced != "":
+		return &routing.Refusal{
+			Status: 400, Code: "MODEL_DENIED", Policy: "model-scope",
+			Message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", k.Name, k.Unenforced),
+		}
+	}
+	return nil
+}
+
+// input builds what the decision reads, but for the dice.
+func (w *World) input(ctx context.Context, r *Request, key *auth.Key) (*routing.Input, error) {
+	h := r.header()
+	in := &routing.Input{
+		Query: routing.Query{
+			Endpoint: w.endpoint(r), Model: r.Model, Stream: r.Stream, Session: session(h), Tokens: r.PromptTokens, NoFallback: noFallback(h),
+			Caller: routing.Caller{Own: r.CallerCredential && (key == nil || key.Type != typeVirtual)},
+		},
+		Facts:  routing.Facts{Now: w.Now},
+		Assume: routing.Assume{Down: providerIDs(r.Assume.Down), Parked: providerIDs(r.Assume.Parked)},
+	}
+	if key != nil {
+		in.Query.Caller.Ceilings, in.Query.Caller.Virtual = key.Ceilings, key.Virtual
+	}
+	if w.Board != nil {
+		in.View = w.Board
+	}
+	if w.Pins != nil && in.Query.Session != "" {
+		pins, err := w.Pins(ctx, pinKey(key, in.Query.Session))
+		if err != nil {
+			return nil, fmt.Errorf("read what the session has pinned: %w", err)
+		}
+		in.Facts.Pins = pins
+	}
+	return in, nil
+}
+
+// pinKey is where the gateway keeps a session's pins: those of different keys
+// are apart. A test in test/adminapi holds that both
+// use the same one.
+func pinKey(key *auth.Key, session string) string {
+	if key == nil {
+		return "/" + session
+	}
+	return key.Name + "/" + session
+}
+
+// endpoint is the one that is asked for, or the one that fits the route.
+func (w *World) endpoint(r *Request) *llm.Endpoint {
+	if r.Endpoint != "" {
+		return endpoint(r.Endpoint)
+	}
+	chat := endpoint(string(llm.ChatCompletions))
+	plan := routing.Decide(w.Live.Routing, &routing.Input{Query: routing.Query{Endpoint: chat, Model: r.Model}, Facts: routing.Facts{Now: w.Now}})
+	route := w.Live.Routing.Route(plan.Route)
+	if route == nil || len(route.Members) == 0 {
+		return chat
+	}
+	if e := EndpointOf(route.Members[0].Provider.Format); e != nil {
+		return e
+	}
+	return chat
+}
+
+// about are the compiler's warnings about a route and its members.
+func (w *World) about(id routing.RouteID) []string {
+	route := w.Live.Routing.Route(id)
+	if route == nil {
+		return nil
+	}
+	var out []string
+	for _, p := range w.Live.Warnings {
+		isRoute := p.Object.Kind == "Route" && p.Object.Name == string(id)
+		isMember := p.Object.Kind == "Provider" && slices.ContainsFunc(route.Members, func(m routing.Member) bool { return string(m.Provider.ID) == p.Object.Name })
+		if isRoute || isMember {
+			out = append(out, warning(p))
+		}
+	}
+	return out
+}
+
+func warning(p resource.Problem) string {
+	at := p.Object.String()
+	if p.Path != "" {
+		at += " " + p.Path
+	}
+	return strings.TrimSpace(at) + ": " + p.Message
+}
+
+// dice are chance from a seed, and turns that are not taken.
+type dice struct {
+	rand  *rand.Rand
+	board Board
+}
+
+func newDice(seed uint64, b Board) *dice {
+	return &dice{rand: rand.New(rand.NewPCG(seed, seed)), board: b} //nolint:gosec // it chooses members, not secrets
+}
+
+// Draw implements routing.Dice.
+func (d *dice) Draw() uint64 { return d.rand.Uint64() }
+
+// Turn implements routing.Dice.
+func (d *dice) Turn(r routing.RouteID) uint64 {
+	if d.board == nil {
+		return 0
+	}
+	return d.board.Peek(r)
+}
+
+// First is the candidate that a plain request to a route would try first now,
+// and whether there is one. A plain request has no session, no restriction and
+// no size; it brings a credential of its own if only such requests are served.
+// Nothing is left to chance, so that looking twice shows the same.
+func First(w World, route *routing.Route) (routing.Candidate, bool) {
+	if len(route.Members) == 0 {
+		return routing.Candidate{}, false
+	}
+	e := EndpointOf(route.Members[0].Provider.Format)
+	if e == nil {
+		return routing.Candidate{}, false
+	}
+	in := &routing.Input{Query: routing.Query{Endpoint: e}, Facts: routing.Facts{Now: w.Now}, Dice: fixed{w.Board}}
+	in.Query.Caller.Own = !slices.ContainsFunc(route.Members, func(m routing.Member) bool { return m.Provider.OrgKey })
+	if w.Board != nil {
+		in.View = w.Board
+	}
+	for _, model := range samples(route) {
+		in.Query.Model = model
+		if p := routing.Decide(w.Live.Routing, in); p.Route == route.ID {
+			if len(p.Candidates) == 0 {
+				continue
+			}
+			return p.Candidates[0], true
+		}
+	}
+	return routing.Candidate{}, false
+}
+
+// samples are names of models that a route matches, those first that no other
+// route could take.
+func samples(r *routing.Route) []string {
+	var exact, made []string
+	for _, a := range r.Aliases {
+		exact = append(exact, a.Name)
+	}
+	for _, p := range r.Patterns {
+		if p.IsExact() {
+			exact = append(exact, p.String())
+			continue
+		}
+		for _, part := range []string{"", "x", "-any-"} {
+			made = append(made, strings.ReplaceAll(p.String(), "*", part))
+		}
+	}
+	return slices.DeleteFunc(append(exact, made...), func(s string) bool { return s == "" })
+}
+
+// fixed are turns that are not taken, and no chance.
+type fixed struct{ board Board }
+
+// Draw implements routing.Dice.
+func (fixed) Draw() uint64 { return 0 }
+
+// Turn implements routing.Dice.
+func (f fixed) Turn(r routing.RouteID) uint64 {
+	if f.board == nil {
+		return 0
+	}
+	return f.board.Peek(r)
+}
