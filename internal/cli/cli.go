@@ -89,7 +89,7 @@ failed; 2 the command line is wrong.`,
 	root.SetErr(e.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddGroup(
-		&cobra.Group{ID: groupServer, Title: "Server:"},
+		&cobra.Group{ID: groupServer, Title: "Server and routing:"},
 		&cobra.Group{ID: groupCode, Title: "Configuration as code:"},
 		&cobra.Group{ID: groupKeys, Title: "Keys and secrets:"},
 	)
@@ -99,7 +99,7 @@ failed; 2 the command line is wrong.`,
 			root.AddCommand(c)
 		}
 	}
-	add(groupServer, newServe(e))
+	add(groupServer, newServe(e), newExplain(e))
 	add(groupCode, newCheck(e), newDiff(e), newApply(e), newExport(e))
 	add(groupKeys, newKeys(e), newRekey(e))
 	root.AddCommand(newVersion(e))

@@ -13,6 +13,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/config/yamldoc"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 )
 
 // documentSet is everything that a list of files says, as one set.
@@ -30,6 +31,8 @@ type documentSet struct {
 	// secrets resolve references as the first configuration file has it.
 	secrets *secret.Resolver
 	order   map[string]int
+	// live is what the documents compile to; nil before that, or with problems.
+	live *snapshot.Live
 }
 
 // setReader reads a documentSet.
@@ -219,6 +222,7 @@ func (s *documentSet) compile(resolve bool) error {
 	}
 	live, err := app.Compile(&config.Loaded{Config: config.Default(), Documents: s.docs, Secrets: secrets}, 0)
 	if err == nil {
+		s.live = live
 		s.warn(live.Warnings)
 		return nil
 	}

@@ -133,16 +133,13 @@ func admitted(p *routing.Plan, i int, first, forced bool) (int, bool) {
 	return 0, false
 }
 
-// Text is the answer for people: the explanation, who was left out, and what
-// follows failures.
+// Text is the answer for people: the explanation, which names who was left out,
+// and what follows failures.
 func (a *Answer) Text() string {
 	var b strings.Builder
 	b.WriteString(a.Explanation)
 	if r := a.Refusal; r != nil && a.Plan.Refusal == nil {
 		fmt.Fprintf(&b, "refused  %d %s: %s\n", r.Status, r.Code, r.Message)
-	}
-	for _, x := range a.Excluded {
-		fmt.Fprintf(&b, "out      %-17s %s: %s\n", x.Code, x.Provider, x.Reason)
 	}
 	for _, n := range a.Next {
 		fmt.Fprintf(&b, "after    %-17s %s: %s", n.Category, n.Provider, n.Action)
