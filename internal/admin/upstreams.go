@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/dryrun"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
@@ -35,7 +34,7 @@ type routeHealth struct {
 	// routes.
 	Tag string `json:"tag" enum:"stored,implicit"`
 	// ActiveMember is the first candidate of a plain request now; null if it
-	// would be refused.
+	// would be refused, or if other routes serve all that this one could.
 	ActiveMember   *string        `json:"activeMember"`
 	Members        []memberHealth `json:"members"`
 	HealthyMembers int            `json:"healthyMembers"`
@@ -133,7 +132,8 @@ func (s *server) unused(ctx context.Context, live *snapshot.Live) []providerHeal
 		if !ok || providerIn(live, p.Name) != nil {
 			continue
 		}
-		h := providerHealth{Name: p.Name, CredentialMode: control.CredentialMode(p), Drained: p.Drained, Residency: cmp.Or(p.Residency, "global")}
+		mode, _ := o.Extra["credentialMode"].(string) // the key itself is not there any more
+		h := providerHealth{Name: p.Name, CredentialMode: mode, Drained: p.Drained, Residency: cmp.Or(p.Residency, "global")}
 		h.ProviderState = s.opt.Board.Provider(routing.ProviderID(p.Name))
 		out = append(out, h)
 	}

@@ -54,6 +54,7 @@ func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
 		return nil, err
 	}
 	in.Dice = newDice(seed, w.Board)
+	new(routing.Trace).Start(in) // as the gateway does: the decision sees no more than a record holds
 	plan := routing.Decide(w.Live.Routing, in)
 	a := &Answer{
 		Model: Model{Requested: r.Model, Alias: plan.Alias}, Endpoint: in.Query.Endpoint.ID, Plan: plan, Explanation: plan.Explain(),
@@ -212,7 +213,8 @@ func (d *dice) Turn(r routing.RouteID) uint64 {
 }
 
 // First is the candidate that a plain request to a route would try first now,
-// and whether there is one. A plain request has no session, no restriction and
+// and whether there is one. There is none for a route that would refuse, nor for
+// one whose models are all served by other routes. A plain request has no session, no restriction and
 // no size; it brings a credential of its own if only such requests are served.
 // Nothing is left to chance, so that looking twice shows the same.
 func First(w World, route *routing.Route) (routing.Candidate, bool) {
