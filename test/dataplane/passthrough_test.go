@@ -232,27 +232,27 @@ func TestRT_OKF_RT_FO_AUTH_returned(t *testing.T) {
 // setting off.
 func TestRT_OKF_a_skipped_member_is_no_failure(t *testing.T) {
 	t.Run("breaker", func(t *testing.T) {
-		eachChat(t, func(t *testing.T, w *way) {
-			// A caller's own credential opens no breaker, so p1 has a key of
-			// the organisation until its breaker is open.
-			r := newRig(t, w, enforced+"llmProxy: {circuitBreaker: {failureThreshold: 1}, retry: {maxRetries: 0}}", w.org("p1"), w.org("o1"), w.pool("", "p1", "o1"))
-			r.script(t, fails("p1", 500))
-			r.wantServed(t, r.ask(t), "o1", 2)
+		// A caller's own credential opens no breaker. One that is open for
+		// callers of the organisation concerns it where the member takes both.
+		for _, w := range ways()[:2] {
 			for name, more := range map[string]string{"on": fallback, "off": ""} {
-				t.Run(name, func(t *testing.T) {
-					r.reload(t, w.pass("p1"), w.org("o1"), w.pool(more, "p1", "o1"))
-					r.script(t, fails("p1", 503))
+				t.Run(w.name+"_"+name, func(t *testing.T) {
+					r := newRig(t, w, "llmProxy: {circuitBreaker: {failureThreshold: 1}, retry: {maxRetries: 0}}",
+						w.org("a"), w.org("o"), w.pass("p", "drained: true"), w.pool(more, "a", "o", "p"), global)
+					r.script(t, fails("a", 500))
+					r.wantServed(t, r.ask(t), "o", 2) // a is open now
+					r.script(t, fails("a", 503))
 					got := r.ask(t, w.own()...)
 					if got.Status != 503 {
 						t.Errorf("%d %s", got.Status, got.Body)
 					}
-					r.wantCredentials(t, "p1:caller") // tried after all
-					if rec := r.record(t, got); tries(&rec) != "p1:caller:server_error" {
+					r.wantCredentials(t, "a:caller") // tried after all, and nobody else
+					if rec := r.record(t, got); tries(&rec) != "a:caller:server_error" {
 						t.Error(tries(&rec))
 					}
 				})
 			}
-		})
+		}
 	})
 	for name, line := range map[string]string{"drained": "drained: true", "residency": "residency: us"} {
 		t.Run(name, func(t *testing.T) {

@@ -41,14 +41,22 @@ func eachWay(t *testing.T, f func(t *testing.T, w *way)) {
 	}
 }
 
+// chats are the ways that fail over.
+func chats() []*way { return slices.DeleteFunc(ways(), func(w *way) bool { return w.count }) }
+
 // eachChat runs a test in every way that fails over.
 func eachChat(t *testing.T, f func(t *testing.T, w *way)) {
 	t.Helper()
-	eachWay(t, func(t *testing.T, w *way) {
-		if !w.count {
-			f(t, w)
-		}
-	})
+	for _, w := range chats() {
+		t.Run(w.name, func(t *testing.T) { f(t, w) })
+	}
+}
+
+// chatAtOnce is eachChat for tests that mostly wait.
+func chatAtOnce(t *testing.T, f func(t *testing.T, w *way)) {
+	t.Helper()
+	all := chats()
+	concurrently(len(all), len(all), func(i int) { t.Run(all[i].name, func(t *testing.T) { f(t, all[i]) }) })
 }
 
 // theFake stands for the URL of a rig's provider in documents.
