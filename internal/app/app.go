@@ -14,6 +14,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/auth/issuer"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/gateway"
@@ -42,6 +43,7 @@ type App struct {
 	admins  *admin.Tokens
 	board   *state.Board
 	pins    *state.Pins
+	issuers *issuer.Set
 	gateway *gateway.Gateway
 	server  *http.Server
 	lis     net.Listener
@@ -81,8 +83,10 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		return nil, err
 	}
 	a.admins = admin.NewTokens(tokens...)
+	a.issuers = newIssuers(a.cfg.Auth, a.log)
 	a.gateway = gateway.New(gateway.Options{
 		Live:         a.live.Current,
+		Issuers:      a.issuers,
 		Formats:      formats.All(),
 		MaxBodyBytes: a.cfg.Server.MaxBodyBytes,
 		MaxInFlight:  int64(a.cfg.Server.MaxInFlight),
@@ -212,6 +216,7 @@ func (a *App) Stop(ctx context.Context) error {
 	serr := <-a.served
 	a.halt()
 	a.work.Wait()
+	a.issuers.Close()
 	if live := a.live.Current(); live != nil {
 		for _, t := range live.Targets {
 			t.CloseIdle()

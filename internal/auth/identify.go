@@ -9,10 +9,12 @@ import (
 
 // Caller is the resolved identity of one request.
 type Caller struct {
-	// Key is nil for an anonymous caller.
+	// Key is nil for an anonymous caller and for one with a token.
 	Key *Key
-	// Source is pat, virtual, service or session, or passthrough for an
-	// anonymous caller. The server sets it.
+	// Identity is what the token of a trusted issuer says; nil without one.
+	Identity *Identity
+	// Source is pat, virtual, service or session, the name of the token's
+	// issuer, or passthrough for an anonymous caller. The server sets it.
 	Source string
 	// Own: the caller brings a provider's credential of its own.
 	Own bool
@@ -44,16 +46,27 @@ type Rules struct {
 }
 
 // Identify finds the caller from the headers and the query alone; the body is
-// not read for an unknown one. Its error is an *Error.
-func Identify(keys *Keys, r *http.Request, rules Rules, now time.Time) (Caller, error) {
-	p := presented(r)
+// not read for an unknown one. An Interlock key wins over a token, and a token
+// of a trusted issuer over a foreign credential. Without issuers, which may be
+// nil, nobody's token is trusted. Its error is an *Error or an
+// *UnavailableError.
+func Identify(keys *Keys, issuers Issuers, r *http.Request, rules Rules, now time.Time) (Caller, error) {
+	p := presented(r, issuers)
 	switch {
 	case p.secret == "" && p.odd:
 		return Caller{}, &Error{"x-interlock-key does not hold an Interlock key; it begins with ilk_"}
+	case p.secret == "" && p.token != nil:
+		id, err := p.token.Verify(r.Context())
+		if err != nil {
+			return Caller{}, err
+		}
+		return Caller{Identity: id, Source: id.Issuer}, nil
 	case p.secret == "" && p.foreign && rules.Anonymous:
 		return Caller{Source: SourcePassthrough, Own: true}, nil
 	case p.secret == "" && p.signed:
 		return Caller{}, &Error{"an AWS signature says nothing about who is calling here. Send an Interlock key in x-interlock-key beside it"}
+	case p.secret == "" && p.jwt:
+		return Caller{}, &Error{"the credential sent is not an Interlock key, but a JWT whose issuer is not in auth.trustedIssuers. Send a key that begins with ilk_, or let an administrator add the issuer exactly as the token's claim iss has it"}
 	case p.secret == "" && p.foreign:
 		return Caller{}, &Error{"the credential sent is not an Interlock key. Send a key that begins with ilk_ as \"Authorization: Bearer\", x-api-key or x-interlock-key"}
 	case p.secret == "":
@@ -61,10 +74,10 @@ func Identify(keys *Keys, r *http.Request, rules Rules, now time.Time) (Caller, 
 	}
 	key, ok := keys.Lookup(p.secret)
 	if !ok {
-		return Caller{}, &Error{fmt.Sprintf("the key ending in %q is not known here; it may have been revoked. Ask an administrator for a new one", tail(p.secret))}
+		return Caller{}, &Error{fmt.Sprintf("the key ending in %q is not known here; it may have been revoked. Ask an administrator for a new one", Tail(p.secret))}
 	}
 	if !key.Expires.IsZero() && !now.Before(key.Expires) {
-		return Caller{}, &Error{fmt.Sprintf("the key %q ending in %q expired on %s; ask an administrator to rotate it", key.Name, tail(p.secret), key.Expires.UTC().Format(time.DateOnly))}
+		return Caller{}, &Error{fmt.Sprintf("the key %q ending in %q expired on %s; ask an administrator to rotate it", key.Name, Tail(p.secret), key.Expires.UTC().Format(time.DateOnly))}
 	}
 	// A virtual key has a credential of its own, or uses the organisation's.
 	return Caller{Key: key, Source: key.Type, Own: p.beside && p.foreign && key.Type != typeVirtual}, nil
@@ -74,13 +87,15 @@ func Identify(keys *Keys, r *http.Request, rules Rules, now time.Time) (Caller, 
 type credentials struct {
 	secret  string // the Interlock key
 	beside  bool   // it is in the header that leaves room for another credential
+	token   Token  // the first JWT of a trusted issuer, not verified
 	foreign bool   // another credential is there
+	jwt     bool   // one of those has the form of a JWT
 	signed  bool   // an AWS signature is there, which can't be passed on
 	odd     bool   // the Interlock header holds something else
 }
 
 // presented reads the credentials of a request.
-func presented(r *http.Request) credentials {
+func presented(r *http.Request, issuers Issuers) credentials {
 	var c credentials
 	for _, v := range r.Header[interlockHeader] {
 		if v = bearer(strings.TrimSpace(v)); IsInterlock(v) {
@@ -91,46 +106,53 @@ func presented(r *http.Request) credentials {
 	}
 	for _, name := range foreignHeaders() {
 		for _, v := range r.Header[name] {
-			switch v = credential(name, v); {
-			case v == "":
-			case IsInterlock(v):
-				if c.secret == "" {
-					c.secret = v
-				}
-			case isSignature(v):
+			if v = credential(name, v); isSignature(v) {
 				c.signed = true
-			default:
-				c.foreign = true
+				continue
 			}
+			c.note(v, issuers)
 		}
 	}
-	if r.URL.RawQuery == "" {
-		return c
-	}
-	switch v := r.URL.Query().Get("key"); {
-	case v == "":
-	case !IsInterlock(v):
-		c.foreign = true
-	case c.secret == "":
-		c.secret = v
+	if r.URL.RawQuery != "" {
+		c.note(r.URL.Query().Get("key"), issuers)
 	}
 	return c
 }
 
+// note sorts one credential from a place where foreign ones may be as well.
+func (c *credentials) note(v string, issuers Issuers) {
+	switch {
+	case v == "":
+	case IsInterlock(v):
+		if c.secret == "" {
+			c.secret = v
+		}
+	case c.secret != "" && !c.beside: // whatever else is there is ignored
+	default:
+		if t := recognise(issuers, v); t == nil {
+			c.foreign, c.jwt = true, c.jwt || strings.HasPrefix(v, "eyJ") && strings.Count(v, ".") == 2
+		} else if c.token == nil {
+			c.token = t
+		}
+	}
+}
+
 // Foreign returns the headers of a request that hold the caller's own
-// credential; one in the query is made a header.
-func Foreign(r *http.Request) http.Header {
+// credential; one in the query is made a header. The token of a trusted issuer
+// says who is calling here and is nothing for a provider, even where something
+// else identified the caller.
+func Foreign(r *http.Request, issuers Issuers) http.Header {
 	h, out := r.Header, http.Header{}
 	for _, name := range foreignHeaders() {
 		for _, line := range h[name] {
-			if v := credential(name, line); v != "" && !IsInterlock(v) && !isSignature(v) {
+			if v := credential(name, line); v != "" && !IsInterlock(v) && !isSignature(v) && recognise(issuers, v) == nil {
 				out[name] = []string{line}
 				break
 			}
 		}
 	}
 	if len(out) == 0 && r.URL.RawQuery != "" {
-		if v := r.URL.Query().Get("key"); v != "" && !IsInterlock(v) {
+		if v := r.URL.Query().Get("key"); v != "" && !IsInterlock(v) && recognise(issuers, v) == nil {
 			out.Set("X-Goog-Api-Key", v)
 		}
 	}
@@ -158,8 +180,9 @@ func bearer(v string) string {
 	return v
 }
 
-// tail is the last four characters of a secret that has many more.
-func tail(s string) string {
+// Tail is the last four characters of a secret that has many more: what may be
+// said of one.
+func Tail(s string) string {
 	if len(s) < 16 {
 		return ""
 	}

@@ -86,7 +86,7 @@ func TestIdentify_RQ_CRED(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			caller, err := auth.Identify(keys(t), request(c.headers...), auth.Rules{Anonymous: c.anonymous}, now)
+			caller, err := auth.Identify(keys(t), nil, request(c.headers...), auth.Rules{Anonymous: c.anonymous}, now)
 			if err != nil {
 				if !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), foreign) || strings.Contains(err.Error(), unknown) {
 					t.Errorf("refused: %v, want %q", err, c.want)
@@ -112,15 +112,15 @@ func TestIdentify_RQ_CRED(t *testing.T) {
 func TestForeign_RQ_CRED_1(t *testing.T) {
 	r := request("X-Interlock-Key: "+team, "Authorization: Bearer "+foreign, "X-Api-Key: "+virtual, "Api-Key: k", "Cookie: s=1", "X-Goog-Api-Key:  ")
 	want := http.Header{"Authorization": {"Bearer " + foreign}, "Api-Key": {"k"}}
-	if d := cmp.Diff(want, auth.Foreign(r)); d != "" {
+	if d := cmp.Diff(want, auth.Foreign(r, nil)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	r = request("key: AIzaSomething", "X-Interlock-Key: "+team)
-	if got := auth.Foreign(r).Get("X-Goog-Api-Key"); got != "AIzaSomething" {
+	if got := auth.Foreign(r, nil).Get("X-Goog-Api-Key"); got != "AIzaSomething" {
 		t.Errorf("of the query: %q", got)
 	}
 	r = request("Authorization: AWS4-HMAC-SHA256 Credential=AKIA/x")
-	if got := auth.Foreign(r); len(got) != 0 {
+	if got := auth.Foreign(r, nil); len(got) != 0 {
 		t.Errorf("a signature is passed on: %v", got)
 	}
 }

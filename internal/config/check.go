@@ -150,14 +150,7 @@ func (l *loader) checkAuth() {
 	if a.OIDC.ClientSecret != "" {
 		l.checkReference("auth.oidc.clientSecret", a.OIDC.ClientSecret)
 	}
-	for i, t := range a.TrustedIssuers {
-		at := resource.IndexPath("auth.trustedIssuers", i)
-		l.invalid(at+".name", resource.CheckName(t.Name))
-		l.invalid(at+".issuer", resource.CheckEndpointURL(t.Issuer))
-		if t.Audience == "" {
-			l.setting(resource.CodeInvalid, at+".audience", "the audience is missing; a token for anybody else would be accepted")
-		}
-	}
+	l.checkIssuers()
 }
 
 // checkReference wants a reference: unlike a provider's key, a secret of the

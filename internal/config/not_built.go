@@ -21,7 +21,6 @@ func notBuilt() []unbuilt {
 	return []unbuilt{
 		{"server.adminListen", "this version has one listener"},
 		{"sharedState", "this version runs as one process, without shared state"},
-		{"auth.trustedIssuers", "this version knows callers by their keys only"},
 		{"auth.oidc", "this version has no console to sign in to"},
 		{"llmProxy.sessionPinTTLSeconds", "this version does not pin sessions"},
 		{"llmProxy.denialStatus", "this version denies no models"},

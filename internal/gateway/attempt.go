@@ -83,7 +83,7 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	}
 	switch d.c.Credential {
 	case routing.CredentialCaller:
-		call.Caller = auth.Foreign(ex.r)
+		call.Caller = auth.Foreign(ex.r, ex.g.opt.Issuers)
 	case routing.CredentialVirtual:
 		call.Virtual = ex.caller.Key.Credential
 	case routing.CredentialOwn:

@@ -67,11 +67,14 @@ func (ex *exchange) callerFacts() routing.Caller {
 	return c
 }
 
-// pinKey keeps the sessions of different keys apart: nobody moves another
-// one's session by guessing its id.
+// pinKey keeps the sessions of different callers apart: nobody moves another
+// one's session by guessing its id. No key has an @ in its name.
 func (ex *exchange) pinKey(session string) string {
 	if k := ex.caller.Key; k != nil {
 		return k.Name + "/" + session
+	}
+	if id := ex.caller.Identity; id != nil {
+		return id.Issuer + "@" + id.User + "/" + session
 	}
 	return "/" + session
 }

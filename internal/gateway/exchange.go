@@ -152,10 +152,11 @@ func (ex *exchange) serve() {
 	ex.execute()
 }
 
-// authenticate answers 401 for an unknown caller; nothing later runs for one.
+// authenticate answers 401 for an unknown caller, and 503 where it can't be
+// told now who is calling; nothing later runs for one.
 func (ex *exchange) authenticate() bool {
 	now := ex.g.opt.Now()
-	caller, err := auth.Identify(ex.live.Keys, ex.r, ex.live.Callers, now)
+	caller, err := auth.Identify(ex.live.Keys, ex.g.opt.Issuers, ex.r, ex.live.Callers, now)
 	if err == nil {
 		ex.caller = caller
 		if k := caller.Key; k != nil && k.Unenforced != "" {
@@ -167,17 +168,32 @@ func (ex *exchange) authenticate() bool {
 		}
 		return true
 	}
-	if ap, perr := netip.ParseAddrPort(ex.r.RemoteAddr); perr == nil {
-		if wait := ex.g.guard.Fail(ap.Addr(), now); wait > 0 {
-			ex.refuse(refusal{
-				status: 429, code: "rate_limit_exceeded", message: "too many requests with a wrong key came from this address; wait, then check the key",
-				retry: true, retryAfter: wait, policy: "auth", unrecorded: true,
-			})
-			return false
-		}
+	if away, ok := errors.AsType[*auth.UnavailableError](err); ok {
+		ex.refuse(refusal{
+			status: 503, code: "gateway_unavailable", message: away.Message, retry: true, retryAfter: away.RetryAfter,
+			unrecorded: ex.tooMany(&ex.g.unproven, now) > 0, // anybody can send what looks like a token
+		})
+		return false
+	}
+	if wait := ex.tooMany(&ex.g.guard, now); wait > 0 {
+		ex.refuse(refusal{
+			status: 429, code: "rate_limit_exceeded", message: "too many requests with a wrong key came from this address; wait, then check the key",
+			retry: true, retryAfter: wait, policy: "auth", unrecorded: true,
+		})
+		return false
 	}
 	ex.refuse(refusal{status: 401, code: "invalid_api_key", message: err.Error(), policy: "auth"})
 	return false
+}
+
+// tooMany counts a failure of the client's address; it returns how long the
+// address has to wait, or 0.
+func (ex *exchange) tooMany(guard *auth.Guard, now time.Time) time.Duration {
+	ap, err := netip.ParseAddrPort(ex.r.RemoteAddr)
+	if err != nil {
+		return 0
+	}
+	return guard.Fail(ap.Addr(), now)
 }
 
 func (ex *exchange) refuseBody(err error) {
@@ -289,10 +305,12 @@ func (ex *exchange) log(status int, code string) {
 	if !ex.g.opt.Log.Enabled(ctx, level) {
 		return
 	}
-	key := ""
-	if ex.caller.Key != nil {
-		key = ex.caller.Key.Name
+	key, user := "", ""
+	if k := ex.caller.Key; k != nil {
+		key = k.Name
+	} else if id := ex.caller.Identity; id != nil {
+		user = id.User
 	}
 	ex.g.opt.Log.Log(ctx, level, "request", "requestId", ex.id, "endpoint", ex.endpoint.ID, "model", clipText(ex.envelope.Model, 80),
-		"key", key, "status", status, "code", code, "attempts", ex.dials)
+		"key", key, "user", user, "source", ex.caller.Source, "status", status, "code", code, "attempts", ex.dials)
 }

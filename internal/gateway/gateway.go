@@ -25,6 +25,8 @@ type Options struct {
 	// Live gives the current configuration; nil from it means that none is
 	// loaded.
 	Live func() *snapshot.Live
+	// Issuers are the trusted issuers of tokens; nil trusts nobody's.
+	Issuers auth.Issuers
 	// Formats are the wire formats to serve.
 	Formats []*wire.Format
 	// MaxBodyBytes bounds a request body after decompression; default 32 MiB.
@@ -64,7 +66,8 @@ type Gateway struct {
 	opt      Options
 	mux      *http.ServeMux
 	formats  map[llm.Format]*wire.Format
-	guard    auth.Guard
+	guard    auth.Guard // of wrong keys and tokens
+	unproven auth.Guard // of tokens that could not be verified then
 	inFlight atomic.Int64
 	draining atomic.Bool
 	tune     atomic.Pointer[Tunables]

@@ -24,8 +24,7 @@ func Decide(s *Snapshot, in *Input) *Plan {
 	if in.Dice == nil {
 		d.choice.dice = calm{}
 	}
-	a := s.aliases[d.lower]
-	if a.alias == nil && d.wrongKind("", q.Model) || !d.pick(a) {
+	if d.wrongKind("", q.Model) || !d.pick() {
 		return p
 	}
 	p.Route, p.Alias, p.orgKeyFallback = d.route.ID, d.alias != nil, d.route.OrgKeyFallback
@@ -57,14 +56,13 @@ type decision struct {
 	choice    Choice
 	options   []Option
 	optionBuf [8]Option
-	window    int    // the largest one that is too small
-	heir      string // why the first member takes the caller's credential in place of its key; empty if it does not
+	window    int // the largest one that is too small
 }
 
 // pick chooses the route: an alias before any pattern; then the most specific
 // pattern wins. It refuses if there is none.
-func (d *decision) pick(a aliased) bool {
-	if a.alias != nil {
+func (d *decision) pick() bool {
+	if a, ok := d.s.aliases[d.lower]; ok {
 		d.route, d.alias = a.route, a.alias
 		d.p.step(StageRoute, "picked-by-alias", string(a.route.ID), a.alias.Name)
 		return true
@@ -160,16 +158,14 @@ func (d *decision) wrongKind(vendor, model string) bool {
 	return true
 }
 
-// wrongWireKind judges a name that stands for another model by that model: the
-// one of the first member that has one.
+// wrongWireKind judges a name that stands for another model by that model.
 func (d *decision) wrongWireKind() bool {
-	for i := range d.route.Members {
-		v := d.route.Members[i].Provider
-		if w, ok := d.wireModel(v); ok {
-			return w != d.p.Model && d.wrongKind(v.Vendor, w)
-		}
+	if len(d.route.Members) == 0 {
+		return false
 	}
-	return false
+	v := d.route.Members[0].Provider
+	w, ok := d.wireModel(v)
+	return ok && w != d.p.Model && d.wrongKind(v.Vendor, w)
 }
 
 // wireModel is the name that a provider gets: the alias's, the provider's own

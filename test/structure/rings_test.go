@@ -26,6 +26,7 @@ var rings = map[string][]string{
 	"internal/secret":           {},
 	"internal/config":           {"resource", "secret"},
 	"internal/auth":             {"resource", "routing", "secret"},
+	"internal/auth/issuer":      {"auth"},
 	"internal/state":            {"failure", "llm", "routing"},
 	"internal/state/statetest":  {"failure", "llm", "routing", "state"},
 	"internal/upstream":         {"catalog", "failure", "llm", "resource", "secret"},
@@ -55,6 +56,8 @@ var rings = map[string][]string{
 // not listed is for tests only. docs/explanation/dependencies.md says why we
 // have each.
 var external = map[string][]string{
+	"github.com/coreos/go-oidc/v3":       {"internal/auth/issuer"},
+	"github.com/go-jose/go-jose/v4":      {"internal/auth/issuer"},
 	"github.com/danielgtaylor/huma/v2":   {"internal/admin"},
 	"github.com/jmoiron/sqlx":            {"internal/store"},
 	"github.com/pressly/goose/v3":        {"internal/store"},
