@@ -83,14 +83,14 @@ func (s *server) healthOf(route *routing.Route, v *routing.Provider) Health {
 }
 
 func (h *Health) parked(as routing.State, p *state.ParkState) {
-	h.State, h.Cause, h.Status, h.By, h.Since, h.Until = string(as), string(p.Category), p.Status, p.By, p.Since, p.Until
+	h.State, h.Cause, h.Status, h.By, h.Since, h.Until = string(as), string(p.Category), p.Status, p.By, p.Since.UTC(), p.Until.UTC()
 	if p.Category == "" {
 		h.Cause = causeOperator
 	}
 }
 
 func (h *Health) tripped(as routing.State, b *state.BreakerState) {
-	h.State, h.Cause, h.Status, h.Since, h.Until = string(as), string(b.Category), b.Status, b.Since, b.Until
+	h.State, h.Cause, h.Status, h.Since, h.Until = string(as), string(b.Category), b.Status, b.Since.UTC(), b.Until.UTC()
 }
 
 // cools looks for a cooldown of a model that the route serves; of several it
@@ -98,7 +98,7 @@ func (h *Health) tripped(as routing.State, b *state.BreakerState) {
 func (h *Health) cools(route *routing.Route, v *routing.Provider, all []state.CooldownState) bool {
 	for _, c := range all {
 		if serves(route, v, c.WireModel) && c.Until.After(h.Until) {
-			h.State, h.Cause, h.Since, h.Until = string(routing.Cooling), string(failure.RateLimit), c.Since, c.Until
+			h.State, h.Cause, h.Since, h.Until = string(routing.Cooling), string(failure.RateLimit), c.Since.UTC(), c.Until.UTC()
 		}
 	}
 	return h.State == string(routing.Cooling)

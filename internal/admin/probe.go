@@ -140,11 +140,11 @@ func (s *server) probeModel(ctx context.Context, v *routing.Provider) string {
 			if len(p.StaticModels) > 0 {
 				return p.StaticModels[0]
 			}
-		}
-	}
-	for _, p := range v.Patterns {
-		if p.IsExact() {
-			return p.String()
+			for _, text := range p.ModelPatterns { // its own: those of a family name dear models
+				if !strings.Contains(text, "*") {
+					return text
+				}
+			}
 		}
 	}
 	return cheapModel(v.Vendor)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/fakellm"
 	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
@@ -132,7 +133,7 @@ func TestAP_test_of_a_provider(t *testing.T) {
 	a, b := gwtest.NewFake(t), gwtest.NewFake(t)
 	gw := start(t, "llmProxy: {circuitBreaker: {failureThreshold: 1}}",
 		a.Anthropic("claude"), b.OpenAI("oai", "modelAliases: {quick: gpt-small}", "staticModels: [quick]"), b.OpenAI("probed", "healthProbe: {model: probe-1}"),
-		passthrough("own", a.URL),
+		passthrough("own", a.URL), b.OpenAI("plain"), b.OpenAI("pattern", `modelPatterns: ["x-*", "x-exact"]`),
 		"kind: Provider\nname: local\ntype: openai-compatible\nvendor: vllm\nbaseUrl: "+b.URL+"/v1",
 		"kind: Provider\nname: gone\ntype: openai\nbaseUrl: http://127.0.0.1:1/v1\napiKey: sk-of-what-is-gone")
 	type result struct {
@@ -159,7 +160,16 @@ func TestAP_test_of_a_provider(t *testing.T) {
 	if err := json.Unmarshal(last.Body, &sent); err != nil || sent.Model != "claude-haiku-4-5" || sent.MaxTokens != 1 || sent.Stream || last.Headers.Get("X-Api-Key") != "sk-ant-key-of-claude" {
 		t.Errorf("%+v %v", sent, last.Headers)
 	}
-	for name, want := range map[string]string{"oai": "gpt-small", "probed": "probe-1"} {
+	models, err := catalog.LoadModels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for vendor, model := range map[string]string{"anthropic": "claude-haiku-4-5", "openai": "gpt-5-nano"} {
+		if _, known := models.Find(vendor, model); !known {
+			t.Errorf("the catalogue does not know %s of %s any more; choose another cheap model", model, vendor)
+		}
+	}
+	for name, want := range map[string]string{"oai": "gpt-small", "probed": "probe-1", "pattern": "x-exact", "plain": "gpt-5-nano"} {
 		if r := test(name, "{}"); !r.OK || r.Model != want {
 			t.Errorf("%s: %+v", name, r)
 		}
