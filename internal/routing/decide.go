@@ -24,7 +24,8 @@ func Decide(s *Snapshot, in *Input) *Plan {
 	if in.Dice == nil {
 		d.choice.dice = calm{}
 	}
-	if d.wrongKind("", q.Model) || !d.pick() {
+	a := s.aliases[d.lower]
+	if a.alias == nil && d.wrongKind("", q.Model) || !d.pick(a) {
 		return p
 	}
 	p.Route, p.Alias, p.orgKeyFallback = d.route.ID, d.alias != nil, d.route.OrgKeyFallback
@@ -56,13 +57,14 @@ type decision struct {
 	choice    Choice
 	options   []Option
 	optionBuf [8]Option
-	window    int // the largest one that is too small
+	window    int    // the largest one that is too small
+	heir      string // why the first member takes the caller's credential in place of its key; empty if it does not
 }
 
 // pick chooses the route: an alias before any pattern; then the most specific
 // pattern wins. It refuses if there is none.
-func (d *decision) pick() bool {
-	if a, ok := d.s.aliases[d.lower]; ok {
+func (d *decision) pick(a aliased) bool {
+	if a.alias != nil {
 		d.route, d.alias = a.route, a.alias
 		d.p.step(StageRoute, "picked-by-alias", string(a.route.ID), a.alias.Name)
 		return true
@@ -158,14 +160,16 @@ func (d *decision) wrongKind(vendor, model string) bool {
 	return true
 }
 
-// wrongWireKind judges a name that stands for another model by that model.
+// wrongWireKind judges the model that the first member with one receives: the
+// name may stand for another, and the vendor may have one of its own.
 func (d *decision) wrongWireKind() bool {
-	if len(d.route.Members) == 0 {
-		return false
+	for i := range d.route.Members {
+		v := d.route.Members[i].Provider
+		if w, ok := d.wireModel(v); ok {
+			return d.wrongKind(v.Vendor, w)
+		}
 	}
-	v := d.route.Members[0].Provider
-	w, ok := d.wireModel(v)
-	return ok && w != d.p.Model && d.wrongKind(v.Vendor, w)
+	return false
 }
 
 // wireModel is the name that a provider gets: the alias's, the provider's own
