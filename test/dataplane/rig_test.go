@@ -340,3 +340,14 @@ func (r *rig) reload(t *testing.T, documents ...string) {
 func priced(name string, usd float64) string {
 	return fmt.Sprintf("kind: Model\nname: %s\nprices: {input: %g, output: %g}", name, usd, usd)
 }
+
+// mustJSON reads JSON, which may be empty.
+func mustJSON(t *testing.T, text string, v any) {
+	t.Helper()
+	if text == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), v); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+}
