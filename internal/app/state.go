@@ -79,7 +79,7 @@ func (a *App) recordEvent(e state.Event) {
 	}
 	err := a.spool.Append(&audit.Record{
 		Kind: audit.KindEvent, Time: e.Time, Outcome: outcome, Provider: string(e.Provider), Code: e.Kind,
-		Category: string(e.Category), Status: e.Status, Message: message,
+		Category: string(e.Category), Status: e.Status, Message: message, Until: e.Until,
 	})
 	if err != nil {
 		a.log.Error("an audit event could not be kept", "error", err)

@@ -52,6 +52,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	}
 	b = r.Admin.append(b)
 	b = field(b, `,"message":`, r.Message)
+	b = moment(b, `,"until":"`, r.Until)
 	return append(b, '}')
 }
 
@@ -151,10 +152,7 @@ func (r *Record) appendSkips(b []byte) []byte {
 		b = field(b, `,"residency":`, s.Residency)
 		b = append(b, `,"skipReason":`...)
 		b = appendText(b, s.Reason)
-		if !s.Until.IsZero() {
-			b = append(b, `,"until":"`...)
-			b = append(s.Until.UTC().AppendFormat(b, time.RFC3339Nano), '"')
-		}
+		b = moment(b, `,"until":"`, s.Until)
 		b = field(b, `,"category":`, s.Category)
 		b = number(b, `,"status":`, int64(s.Status))
 		b = append(b, '}')
@@ -197,6 +195,14 @@ func truth(b []byte, member string, v bool) []byte {
 		return b
 	}
 	return append(b, member...)
+}
+
+// moment writes a time; the name comes with the quote before the value.
+func moment(b []byte, name string, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return append(t.UTC().AppendFormat(append(b, name...), time.RFC3339Nano), '"')
 }
 
 func number(b []byte, name string, v int64) []byte {

@@ -72,7 +72,7 @@ func Rows(rec store.Record) ([]Row, error) {
 		RequestedModel: r.RequestedModel, ServedModel: r.ServedModel, WireModel: r.WireModel, RouteName: r.RouteName, PoolName: r.RouteName,
 		Provider: r.Provider, Residency: r.Residency, Attempts: len(r.Attempts), Retries: r.Retries, Failover: r.failedOver(len(r.Attempts)), Tags: r.Tags,
 		Strategy: r.Strategy, StrategyReason: r.StrategyReason, Credential: r.Credential, CredentialFallback: r.CredentialFallback,
-		Usage: r.Usage, Estimated: r.Estimated, TTFT: r.TTFT, Duration: r.Duration, ConfigVersion: r.ConfigVersion, Admin: r.Admin, Message: r.Message,
+		Usage: r.Usage, Estimated: r.Estimated, TTFT: r.TTFT, Duration: r.Duration, ConfigVersion: r.ConfigVersion, Admin: r.Admin, Message: r.Message, Until: r.Until,
 	}
 	rows := []Row{base}
 	if r.Kind != KindRequest {
@@ -121,7 +121,7 @@ func attemptRow(base *Row, r *Record, i int, id string) Row {
 		row.Tags = []string{TagOrgKeyFallback}
 	}
 	row.Usage, row.Estimated, row.TTFT, row.Duration = llm.Usage{}, false, 0, a.Duration
-	row.Admin, row.Message = nil, ""
+	row.Admin, row.Message, row.Until = nil, "", time.Time{}
 	return row
 }
 

@@ -79,8 +79,9 @@ type Record struct {
 
 	// Admin is set for kind admin.
 	Admin *AdminChange `json:"admin,omitempty"`
-	// Message is set for kind event.
-	Message string `json:"message,omitempty"`
+	// Message is set for kind event, and Until if what it tells of ends.
+	Message string    `json:"message,omitempty"`
+	Until   time.Time `json:"until,omitzero"`
 }
 
 // Caller is who asked.

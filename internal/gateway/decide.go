@@ -42,9 +42,20 @@ func (ex *exchange) decide() {
 		return
 	}
 	live.Query.Tokens = exact
+	if len(ex.trace.Turns) > 0 {
+		live.Dice = sameTurn{live.Dice, ex.trace.Turns[0]}
+	}
 	ex.trace.Start(&live)
 	ex.plan = routing.Decide(ex.live.Routing, &live)
 }
+
+// sameTurn gives a request that is decided twice the turn that it has already.
+type sameTurn struct {
+	routing.Dice
+	turn uint64
+}
+
+func (s sameTurn) Turn(routing.RouteID) uint64 { return s.turn }
 
 // promptTokens estimates the prompt from above; 0 is unknown. A client that asks
 // for a long context by a beta header has a window that the catalogue does not

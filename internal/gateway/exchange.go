@@ -67,6 +67,9 @@ type attempt struct {
 	start, duration time.Duration
 	// retry: it repeated the attempt before.
 	retry bool
+	// cut: the time that all attempts share was over, which says nothing about
+	// the provider.
+	cut bool
 }
 
 // skip is a candidate that was not dialled because of its state.

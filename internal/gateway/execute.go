@@ -158,7 +158,7 @@ func (d *dispatch) dial(i int, retry bool) (at attempt, ended bool) {
 	if served {
 		return at, true
 	}
-	ex.done(at.failure)
+	ex.done(at.blame())
 	at.start, at.duration, at.retry = ex.dialled.Sub(ex.began), ex.g.opt.Now().Sub(ex.dialled), retry
 	ex.attempts = append(ex.attempts, at)
 	switch at.failure.Category {
@@ -211,6 +211,15 @@ func (ex *exchange) done(f failure.Failure) {
 		}
 	}
 	ex.permit.Done(o)
+}
+
+// blame is what a failure says about the provider's health: that a client has
+// no patience, or that earlier attempts took the time, says nothing.
+func (at *attempt) blame() failure.Failure {
+	if at.cut {
+		return failure.Failure{Category: failure.Canceled}
+	}
+	return at.failure
 }
 
 // giveBack gives back a permit that nothing came of.

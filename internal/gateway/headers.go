@@ -64,15 +64,15 @@ func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
 	if ex.plan != nil && ex.plan.Route != "" {
 		h["X-Interlock-Route"] = []string{headerValue(string(ex.plan.Route))}
 	}
+	if k := ex.caller.Key; k != nil && k.Admin && ex.plan != nil && isTrue(ex.r.Header["X-Interlock-Explain"]) {
+		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())}
+	}
 	if c == nil {
 		return
 	}
 	h["X-Interlock-Provider"] = []string{headerValue(string(c.Provider))}
 	h["X-Interlock-Model"] = []string{headerValue(c.WireModel)}
 	h["X-Interlock-Residency"] = []string{headerValue(c.Residency)}
-	if k := ex.caller.Key; k != nil && k.Admin && isTrue(ex.r.Header["X-Interlock-Explain"]) {
-		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())}
-	}
 }
 
 // headerValue makes text safe in a header: anything but printable ASCII is

@@ -24,14 +24,20 @@ func (ex *exchange) failed(why routing.Action) {
 	ex.failedAll()
 }
 
-// tried counts the candidates that were dialled or skipped.
-func (ex *exchange) tried() int {
+// candidatesDialled counts the candidates with a failed attempt.
+func (ex *exchange) candidatesDialled() int {
 	n := 0
 	for i := range ex.attempts {
 		if !ex.attempts[i].retry {
 			n++
 		}
 	}
+	return n
+}
+
+// tried counts the candidates that were dialled or skipped.
+func (ex *exchange) tried() int {
+	n := ex.candidatesDialled()
 	for i := range ex.skips {
 		if !ex.dialledOnce(ex.skips[i].candidate) {
 			n++
@@ -107,9 +113,9 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	p := at.candidate.Provider
 	switch at.failure.Category {
 	case failure.Auth:
-		return ex.gatewayError(502, "upstream_auth", "the provider %q refused the organisation's key (%d); an administrator must check its apiKey", p, at.failure.Status)
+		return ex.gatewayError(502, "upstream_auth", "the provider %q refused %s (%d); an administrator must check its apiKey", p, at.candidate.Credential.Whose(), at.failure.Status)
 	case failure.QuotaExhausted:
-		return ex.gatewayError(429, "upstream_quota", "the quota or credit of the provider %q is used up", p)
+		return ex.gatewayError(429, "upstream_quota", "the quota or credit of %s at the provider %q is used up", at.candidate.Credential.Whose(), p)
 	case failure.Timeout:
 		return ex.gatewayError(504, "upstream_timeout", "the provider %q did not answer in time%s", p, because(at.note))
 	case failure.RateLimit, failure.Overloaded, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter,

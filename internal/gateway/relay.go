@@ -219,7 +219,7 @@ func (r *relaying) tail() (over, served bool, at attempt) {
 // brokeOff records an answer that failed after its first content. That it
 // could not be kept changes nothing: the answer ends with an error anyway.
 func (r *relaying) brokeOff(at *attempt, status int) {
-	r.ex.done(at.failure)
+	r.ex.done(at.blame())
 	at.start, at.duration, at.retry = r.ex.dialled.Sub(r.ex.began), r.ex.g.opt.Now().Sub(r.ex.dialled), r.ex.retry
 	r.ex.attempts = append(r.ex.attempts, *at)
 	_ = r.ex.settle(ending{outcome: audit.OutcomeError, status: status, code: at.failure.Code, category: string(at.failure.Category), usage: r.reader.Usage()})

@@ -33,7 +33,7 @@ func (ex *exchange) settle(e ending) error {
 		ex.done(failure.Failure{}) // before the client can ask again
 		ex.keepStart(e.served)
 	}
-	ex.note(e.served)
+	ex.note(e)
 	ex.log(e.status, e.code)
 	if ex.g.opt.Record == nil {
 		return nil
@@ -144,16 +144,21 @@ func attempted(r *audit.Record, c *routing.Candidate) bool {
 	return false
 }
 
-// note counts the request for its route.
-func (ex *exchange) note(served *routing.Candidate) {
-	if ex.g.opt.Board == nil || ex.plan == nil || ex.plan.Route == "" {
+// note counts a request for which somebody was dialled, unless its client left.
+// An answer that says that the request is wrong is a served one.
+func (ex *exchange) note(e ending) {
+	if ex.g.opt.Board == nil || ex.dials == 0 || e.outcome == audit.OutcomeCanceled {
 		return
 	}
-	if served == nil {
-		ex.g.opt.Board.Note(ex.plan.Route, "", ex.tried() > 1)
-		return
+	id := routing.ProviderID("")
+	switch {
+	case e.served != nil:
+		id = e.served.Provider
+	case e.category == string(failure.RequestError), e.category == string(failure.ContentFilter):
+		id = ex.attempts[len(ex.attempts)-1].candidate.Provider
 	}
-	ex.g.opt.Board.Note(ex.plan.Route, served.Provider, len(ex.skips) > 0 || len(ex.attempts) > 0 && !ex.dialledOnce(served))
+	moved := len(ex.attempts) > 0 && (e.served == nil && ex.candidatesDialled() > 1 || e.served != nil && !ex.dialledOnce(e.served))
+	ex.g.opt.Board.Note(ex.plan.Route, id, moved)
 }
 
 // keepStart remembers where a session started, for strategies that could not
@@ -182,17 +187,17 @@ func attemptRecord(at *attempt) audit.Attempt {
 	}
 }
 
-// alert records that a provider refused the organisation's key: somebody must
+// alert records that a provider refused a key that we keep: somebody must
 // act, although the request may be served by another member.
 func (ex *exchange) alert(c *routing.Candidate, f failure.Failure) {
-	ex.g.opt.Log.Error("a provider refused the organisation's key", "requestId", ex.id, "provider", c.Provider, "status", f.Status)
+	ex.g.opt.Log.Error("a provider refused a key", "requestId", ex.id, "provider", c.Provider, "credential", c.Credential, "status", f.Status)
 	if ex.g.opt.Record == nil {
 		return
 	}
 	rec := &audit.Record{
 		Kind: audit.KindEvent, Time: ex.g.opt.Now(), RequestID: ex.id, Outcome: audit.OutcomeError, Provider: string(c.Provider),
 		Category: string(f.Category), Code: f.Code, Status: f.Status, WireModel: c.WireModel, RouteName: string(c.Route),
-		Message: "the provider refused the organisation's key; check its apiKey",
+		Credential: string(c.Credential), Message: "the provider refused " + c.Credential.Whose() + "; check its apiKey",
 	}
 	if err := ex.g.opt.Record(rec); err != nil {
 		ex.g.opt.Log.Error("an audit event could not be kept", "requestId", ex.id, "error", err)

@@ -52,7 +52,12 @@ func (d *decision) collect() {
 // first member may take it as well (RT-GP).
 func (d *decision) collectOwn() {
 	inherits := d.inherits()
-	fallback := d.route.OrgKeyFallback && d.route.Mixed()
+	fallback, without := d.route.OrgKeyFallback && d.route.Mixed(), "it has a key of the organisation, and the caller brings its own credential"
+	if fallback && inherits < 0 && !slices.ContainsFunc(d.route.Members, d.passes) {
+		// Fallback is for failures: without a member that can take the
+		// caller's credential the answer is the one with the setting off.
+		fallback, without = false, "it serves only after a member that takes the caller's own credential failed, and none can serve"
+	}
 	for i := range d.route.Members {
 		v := d.route.Members[i].Provider
 		switch {
@@ -62,21 +67,22 @@ func (d *decision) collectOwn() {
 			d.p.step(StageMember, "global-passthrough", string(v.ID), "it takes the caller's own credential in place of its key")
 			d.consider(i, CredentialCaller, false)
 		case !fallback:
-			d.out(codeMode, v, "it has a key of the organisation, and the caller brings its own credential")
+			d.out(codeMode, v, without)
 		case v.NoKey:
 			d.out(codeNoKey, v, "the organisation's key can't be read")
 		default:
 			d.consider(i, CredentialOwn, true)
 		}
 	}
-	// Fallback is for failures: without a member that can take the caller's
-	// credential the answer is the one without it.
-	if fallback && !slices.ContainsFunc(d.options, func(o Option) bool { return !o.Fallback }) {
-		for _, o := range d.options {
-			d.out(codeMode, o.Provider, "it serves only after a member that takes the caller's own credential failed, and none can serve")
-		}
-		d.options = d.options[:0]
+}
+
+// passes tells whether a member is a passthrough one that can serve.
+func (d *decision) passes(m Member) bool {
+	if m.Provider.OrgKey {
+		return false
 	}
+	code, _ := d.exclude(m.Provider)
+	return code == ""
 }
 
 // Mixed tells whether a route has members of both credential modes.
@@ -111,9 +117,11 @@ func (d *decision) inherits() int {
 	if len(all) == 0 || all[0].Index != 0 {
 		return -1
 	}
-	if start, _ := d.start(all); start != 0 {
+	start, why := d.start(all)
+	if start != 0 {
 		return -1
 	}
+	d.heir = why
 	return 0
 }
 
@@ -133,11 +141,14 @@ func lowestPriority(options []Option) []Option {
 // serving.
 func (d *decision) consider(i int, c Credential, fallback bool) {
 	m := d.route.Members[i]
+	wire, _ := d.wireModel(m.Provider)
 	if code, why := d.exclude(m.Provider); code != "" {
+		if code == codeWindow {
+			d.window = max(d.window, d.contextWindow(m.Provider, wire))
+		}
 		d.out(code, m.Provider, why)
 		return
 	}
-	wire, _ := d.wireModel(m.Provider)
 	o := Option{Member: m, Index: i, WireModel: wire, Credential: c, Fallback: fallback}
 	o.State, o.Until = d.state(&o)
 	d.options = append(d.options, o)
@@ -159,6 +170,8 @@ func (d *decision) exclude(v *Provider) (code, why string) {
 		return codeNoWireModel, "the alias has no wire model for it"
 	case !hosts(d.home, v.Family) && !d.route.CrossProvider:
 		return codeFamily, fmt.Sprintf("it is of the family %s and the route of %s, and allowCrossProvider is off", v.Family, d.home)
+	case !hosts(d.home, v.Family) && !v.OrgKey:
+		return codeFamily, fmt.Sprintf("it is of the family %s and the route of %s, and it has no key of its own", v.Family, d.home)
 	case !hosts(d.home, v.Family) && !d.mapped(v):
 		return codeFamily, fmt.Sprintf("it is of the family %s and the route of %s, and it has no name of its own for the model", v.Family, d.home)
 	}
@@ -176,7 +189,6 @@ func (d *decision) exclude(v *Provider) (code, why string) {
 	// Counting a prompt that is too long is how a client finds out.
 	if q.Tokens > 0 && q.Endpoint.Counts {
 		if w := d.contextWindow(v, wire); w > 0 && q.Tokens > w+w/10 {
-			d.window = max(d.window, w)
 			return codeWindow, fmt.Sprintf("about %d tokens are more than its window of %d", q.Tokens, w)
 		}
 	}

@@ -57,6 +57,9 @@ func (d *decision) front() []Option {
 // that the strategy says.
 func (d *decision) start(options []Option) (int, string) {
 	s := d.route.Strategy
+	if d.heir != "" && options[0].Index == 0 && options[0].Credential == CredentialCaller {
+		return 0, d.heir // it has the role because the strategy starts on it
+	}
 	if session := d.in.Query.Session; session != "" {
 		if i, why, ok := keep(s.Affinity(), options, session, d.in.Facts.Pins[d.route.ID]); ok {
 			return i, why

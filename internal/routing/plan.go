@@ -64,6 +64,18 @@ const (
 	CredentialVirtual Credential = "virtual" // what the caller's virtual key holds
 )
 
+// Whose names the credential in a sentence.
+func (c Credential) Whose() string {
+	switch c {
+	case CredentialCaller:
+		return "the caller's own credential"
+	case CredentialVirtual:
+		return "the virtual key's provider credential"
+	case CredentialOwn:
+	}
+	return "the organisation's key"
+}
+
 // ours tells whether the organisation answers for the credential.
 func (c Credential) ours() bool { return c != CredentialCaller && c != CredentialVirtual }
 
@@ -165,7 +177,7 @@ func (p *Plan) worthMoving(i int, c failure.Category) bool {
 	if c != failure.QuotaExhausted && c != failure.Auth {
 		return true
 	}
-	if c == failure.Auth && p.orgKeyFallback {
+	if c == failure.Auth && p.orgKeyFallback && p.Candidates[i].Credential == CredentialCaller {
 		return false // the caller must learn of it
 	}
 	for j := i + 1; j < len(p.Candidates); j++ {

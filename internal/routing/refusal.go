@@ -60,15 +60,17 @@ func (s *Snapshot) tie(model string, routes []int32) *Refusal {
 // plan's steps.
 func (d *decision) noMember() *Refusal {
 	mode, noKey, window := true, true, false
-	var why, names []string
+	var why, keyless []string
 	for _, st := range d.p.Steps {
 		if st.Stage != StageMember || st.Code == "global-passthrough" {
 			continue
 		}
 		mode = mode && st.Code == codeMode
-		noKey = noKey && st.Code == codeNoKey
+		noKey = noKey && (st.Code == codeNoKey || st.Code == codeMode)
 		window = window || st.Code == codeWindow
-		names = append(names, fmt.Sprintf("%q", st.Subject))
+		if st.Code == codeNoKey {
+			keyless = append(keyless, fmt.Sprintf("%q", st.Subject))
+		}
 		why = append(why, fmt.Sprintf("%s: %s (%s)", st.Subject, st.Code, st.Detail))
 	}
 	r, model := d.route, d.p.Model
@@ -79,7 +81,7 @@ func (d *decision) noMember() *Refusal {
 		return &Refusal{
 			Status: 503, Code: "NO_UPSTREAM_KEY", Policy: "no-upstream-key",
 			Message: fmt.Sprintf("the organisation's key of the provider %s can't be read, and no other member of route %q can serve the model %q; an administrator must check its apiKey",
-				strings.Join(names, ", "), r.ID, model),
+				strings.Join(keyless, ", "), r.ID, model),
 		}
 	case window: // ER-CTX
 		return &Refusal{

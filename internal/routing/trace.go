@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -72,7 +73,7 @@ type (
 // View and Dice through it.
 func (t *Trace) Start(in *Input) {
 	*t = Trace{
-		Now: in.Facts.Now.UTC(), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback,
+		Now: wall(in.Facts.Now), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback,
 		Pins: in.Facts.Pins, view: in.View, dice: in.Dice,
 		Healths: t.Healths[:0], Coolings: t.Coolings[:0], Latencies: t.Latencies[:0], Loads: t.Loads[:0], Draws: t.Draws[:0], Turns: t.Turns[:0],
 	}
@@ -111,10 +112,10 @@ func ParseTrace(b []byte) (*Trace, error) {
 func (t *Trace) Health(id ProviderID) Health {
 	if t.view != nil {
 		h := t.view.Health(id)
+		h.OpenUntil, h.ParkedUntil = wall(h.OpenUntil), wall(h.ParkedUntil)
 		if h.calm(t.Now) {
 			return Health{}
 		}
-		h.OpenUntil, h.ParkedUntil = h.OpenUntil.UTC(), h.ParkedUntil.UTC()
 		t.Healths = append(t.Healths, seenHealth{id, h.OpenUntil, h.ParkedUntil, h.Probing, h.Limit, h.Running})
 		return h
 	}
@@ -126,6 +127,10 @@ func (t *Trace) Health(id ProviderID) Health {
 	return Health{}
 }
 
+// wall is a time without what JSON can't hold: a decision must not see more of
+// it than its record has.
+func wall(t time.Time) time.Time { return t.Round(0).UTC() }
+
 // calm tells whether a decision sees nothing in a provider's health.
 func (h Health) calm(now time.Time) bool {
 	return !h.OpenUntil.After(now) && !h.ParkedUntil.After(now) && !h.Probing && (h.Limit <= 0 || h.Running < h.Limit)
@@ -134,7 +139,7 @@ func (h Health) calm(now time.Time) bool {
 // CoolingUntil implements View.
 func (t *Trace) CoolingUntil(id ProviderID, wireModel string) time.Time {
 	if t.view != nil {
-		until := t.view.CoolingUntil(id, wireModel).UTC()
+		until := wall(t.view.CoolingUntil(id, wireModel))
 		if !until.After(t.Now) {
 			return time.Time{}
 		}
@@ -160,9 +165,7 @@ func (t *Trace) Latency(id ProviderID, wireModel string, stream bool, window tim
 		return 0, 0
 	}
 	p95, n := t.view.Latency(id, wireModel, stream, window)
-	if p95 != 0 || n != 0 {
-		t.Latencies = append(t.Latencies, seenLatency{id, wireModel, p95, n})
-	}
+	t.Latencies = append(t.Latencies, seenLatency{id, wireModel, p95, n})
 	return p95, n
 }
 
@@ -178,11 +181,9 @@ func (t *Trace) Load(id ProviderID, wireModel string) Load {
 	}
 	l := t.view.Load(id, wireModel)
 	if math.IsNaN(l.Success) || math.IsInf(l.Success, 0) {
-		l.Success = 0 // JSON has no word for it
+		l.Success = 1 // JSON has no word for it, and strategies take it for unknown
 	}
-	if l != (Load{}) {
-		t.Loads = append(t.Loads, seenLoad{id, wireModel, l.InFlight, l.Latency, l.Success})
-	}
+	t.Loads = append(t.Loads, seenLoad{id, wireModel, l.InFlight, l.Latency, l.Success})
 	return l
 }
 
@@ -217,6 +218,9 @@ func (t *Trace) Turn(r RouteID) uint64 {
 // The common notes are written by hand, since this is on the path of every
 // request.
 func (t *Trace) AppendJSON(b []byte) []byte {
+	// That nothing was known had to be noted for a second look only.
+	t.Latencies = slices.DeleteFunc(t.Latencies, func(l seenLatency) bool { return l.P95 == 0 && l.N == 0 })
+	t.Loads = slices.DeleteFunc(t.Loads, func(l seenLoad) bool { return l == seenLoad{Provider: l.Provider, WireModel: l.WireModel} })
 	state := len(t.Healths)+len(t.Coolings)+len(t.Latencies)+len(t.Loads)+len(t.Pins) > 0
 	if state {
 		if full, err := json.Marshal(t); err == nil { // it can fail for no value that is in there

@@ -46,5 +46,6 @@ func commonForward() []string {
 		"content-type", "accept", "user-agent", "x-stainless-*", "idempotency-key", "x-request-id",
 		"traceparent", "tracestate",
 		"session-id", "thread-id", "session_id", "conversation_id", "x-session-id", "x-session-affinity", "x-client-request-id",
+		"x-opencode-session", "x-client-session-id", "vscode-sessionid",
 	}
 }

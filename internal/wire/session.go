@@ -10,13 +10,16 @@ import (
 // maxSession is the longest session id, in characters; a longer one is none.
 const maxSession = 200
 
-// sessionHeaders are the headers in which clients name a session, in
-// canonical form, those of our own first: Claude Code, Codex and what followed
-// it, OpenCode, Copilot clients, then those of other gateways. Sources: the
-// clients' own requests, measured 2026-11 (docs/reference/headers.md).
-func sessionHeaders() [15]string {
-	return [15]string{
-		"X-Interlock-Session", "X-Session-Id", "X-Claude-Code-Session-Id",
+// firstHeaders are the headers in which a session is named on purpose, and
+// Claude Code's; otherHeaders those of Codex and what followed it, OpenCode,
+// Copilot clients, then those of other gateways. All are in canonical form.
+// Sources: the clients' own requests, measured 2026-11 (docs/reference/headers.md).
+func firstHeaders() [3]string {
+	return [3]string{"X-Interlock-Session", "X-Session-Id", "X-Claude-Code-Session-Id"}
+}
+
+func otherHeaders() [12]string {
+	return [12]string{
 		"Thread-Id", "Session-Id", "Session_id", "Conversation_id",
 		"X-Session-Affinity", "X-Opencode-Session", "X-Client-Session-Id", "Vscode-Sessionid", "X-Request-Session",
 		"Helicone-Session-Id", "X-Litellm-Session-Id", "X-Portkey-Trace-Id",
@@ -27,13 +30,18 @@ func sessionHeaders() [15]string {
 // the body that a known client uses, or in prompt_cache_key. It answers "" if
 // there is none. It never makes one from the content.
 func SessionID(h map[string][]string, e *Envelope) string {
-	for _, name := range sessionHeaders() {
+	for _, name := range firstHeaders() {
 		if v := h[name]; len(v) > 0 && usableSession(v[0]) {
 			return v[0]
 		}
 	}
 	if id := claudeCodeSession(e); id != "" {
 		return id
+	}
+	for _, name := range otherHeaders() {
+		if v := h[name]; len(v) > 0 && usableSession(v[0]) {
+			return v[0]
+		}
 	}
 	for _, name := range [...]string{"session_id", "conversation_id", "conversation", "prompt_cache_key"} {
 		if id := e.text(name); usableSession(id) {
@@ -64,11 +72,20 @@ func usableSession(id string) bool {
 	return strings.TrimSpace(id) != ""
 }
 
-// text is the value of a top-level member that is text.
+// text is the value of a top-level member that is text, or has an id that is.
 func (e *Envelope) text(name string) string {
 	raw, ok := e.Value(name)
-	if !ok {
+	if !ok || len(raw) == 0 {
 		return ""
+	}
+	if raw[0] == '{' { // OpenAI's conversation can be an object with an id
+		id := ""
+		_ = Members(raw, func(name, value []byte) {
+			if string(name) == "id" {
+				id = plainText(value)
+			}
+		})
+		return id
 	}
 	return plainText(raw)
 }

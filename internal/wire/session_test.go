@@ -54,6 +54,8 @@ func TestSessionID(t *testing.T) {
 		{"Copilot", "", []string{"vscode-sessionid: a"}, "a"},
 		{"the cache key", `{"model":"m","prompt_cache_key":"k"}`, nil, "k"},
 		{"the cache key is the last", `{"model":"m","prompt_cache_key":"k","session_id":"s"}`, nil, "s"},
+		{"a conversation", `{"model":"m","conversation":{"id":"conv_1"}}`, nil, "conv_1"},
+		{"Claude Code's metadata before a gateway's header", `{"model":"m","metadata":{"user_id":"{\"session_id\":\"` + uuid + `\"}"}}`, []string{"x-litellm-session-id: l"}, uuid},
 		{"a header before the body", `{"model":"m","prompt_cache_key":"k"}`, []string{"x-session-id: s"}, "s"},
 		{"200 characters", "", []string{"x-interlock-session: " + strings.Repeat("a", 200)}, strings.Repeat("a", 200)},
 		{"too long, so the next", `{"model":"m","prompt_cache_key":"k"}`, []string{"x-interlock-session: " + strings.Repeat("a", 201)}, "k"},
