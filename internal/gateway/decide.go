@@ -42,7 +42,7 @@ func (ex *exchange) decide() {
 		return
 	}
 	live.Query.Tokens = exact
-	if len(ex.trace.Turns) > 0 {
+	if live.Dice != nil && len(ex.trace.Turns) > 0 {
 		live.Dice = sameTurn{live.Dice, ex.trace.Turns[0]}
 	}
 	ex.trace.Start(&live)
