@@ -13,7 +13,7 @@ func newIssuers(a config.Auth, log *slog.Logger) *issuer.Set {
 	o := issuer.Options{Log: log}
 	for _, t := range a.TrustedIssuers {
 		o.Issuers = append(o.Issuers, issuer.Config{
-			Name: t.Name, Issuer: t.Issuer, Audience: t.Audience, Claims: issuer.Claims(t.Claims),
+			Name: t.Name, Issuer: t.Issuer, Audience: t.Audience, Require: t.Require, Claims: issuer.Claims(t.Claims),
 		})
 	}
 	return issuer.New(o)

@@ -18,7 +18,11 @@ type TrustedIssuer struct {
 	Name     string `json:"name"`
 	Issuer   string `json:"issuer"`
 	Audience string `json:"audience"`
-	Claims   Claims `json:"claims"`
+	// Require are claims and the values that they must have. Issuers that
+	// sign for everybody need one: whoever has an account there chooses the
+	// audience.
+	Require map[string]string `json:"require,omitempty"`
+	Claims  Claims            `json:"claims"`
 }
 
 // Claims says which claim of a token gives which part of the caller. An empty

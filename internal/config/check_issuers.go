@@ -39,6 +39,14 @@ func (l *loader) checkIssuers() {
 			}
 			u.seen[u.value] = at
 		}
+		for _, claim := range slices.Sorted(maps.Keys(t.Require)) {
+			path := resource.JoinPath(at+".require", claim)
+			if err := resource.CheckText(claim, maxClaim); err != nil {
+				l.setting(resource.CodeInvalid, path, "the claim's name %s", err)
+			} else if t.Require[claim] == "" {
+				l.setting(resource.CodeInvalid, path, "the value is missing; write the one that the claim must have")
+			}
+		}
 		l.checkClaims(at+".claims", &t.Claims)
 	}
 }

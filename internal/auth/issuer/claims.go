@@ -62,9 +62,24 @@ func (o object) check(audience string, now time.Time) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("is not valid before %s; check the clocks", begins.UTC().Format(time.RFC3339))
 	}
 	if !o.isFor(audience) {
-		return time.Time{}, fmt.Errorf("is not for this gateway: its claim aud does not name %q", audience)
+		return time.Time{}, errors.New("is not for this gateway: ask an administrator for the audience, and get a token for it")
 	}
 	return expires, nil
+}
+
+// require checks claims that have to have a value. The message does not say
+// which: it may be a stranger's token.
+func (o object) require(want map[string]string) error {
+	for _, claim := range slices.Sorted(maps.Keys(want)) {
+		have, err := o.texts(claim)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(have, want[claim]) {
+			return fmt.Errorf("is not let in: its claim %q is not the one that is required", claim)
+		}
+	}
+	return nil
 }
 
 // time reads a claim in seconds since 1970.

@@ -38,7 +38,10 @@ type Config struct {
 	Issuer string
 	// Audience has to be among those of a token.
 	Audience string
-	Claims   Claims
+	// Require are claims, named as in Claims, and the values that they have to
+	// have; a list has to have it among its own.
+	Require map[string]string
+	Claims  Claims
 }
 
 // Options configure a Set.
@@ -89,9 +92,22 @@ func New(o Options) *Set {
 		if !isTLS(c.Issuer) {
 			o.Log.Warn("the keys of a trusted issuer are fetched without TLS: whoever is on the way there can make callers", "issuer", c.Name)
 		}
+		if len(c.Require) == 0 && signsForEverybody(c.Issuer) {
+			o.Log.Warn("anybody can get a token of this trusted issuer for any audience, so anybody is let in; require a claim, such as the owner of the repository", "issuer", c.Name)
+		}
 		s.byIssuer[c.Issuer] = &trusted{Config: c, keys: newKeySource(base, &s.work, c, &o)}
 	}
 	return s
+}
+
+// signsForEverybody knows some issuers where whoever has an account gets tokens
+// for the audience of their choice.
+func signsForEverybody(issuer string) bool {
+	switch strings.TrimSuffix(strings.ToLower(issuer), "/") {
+	case "https://token.actions.githubusercontent.com", "https://gitlab.com", "https://accounts.google.com", "https://agent.buildkite.com":
+		return true
+	}
+	return false
 }
 
 // Close ends what is being fetched. Tokens whose keys are not known are put off
@@ -168,6 +184,9 @@ func (t *token) Verify(ctx context.Context) (*auth.Identity, error) {
 	}
 	if err := t.verifySignature(ctx); err != nil {
 		return nil, err
+	}
+	if err := t.claims.require(t.by.Require); err != nil {
+		return nil, t.refuse("%w", err)
 	}
 	id, err := t.by.Claims.identity(t.claims)
 	if err != nil {
