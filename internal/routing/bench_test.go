@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 )
 
 // benchSnapshot has n routes of three members each, with the patterns that
@@ -33,19 +34,74 @@ func benchSnapshot(tb testing.TB, n int) *Snapshot {
 	return Build(c)
 }
 
+// busy is a state with a sample of everything, some of it bad.
+type busy struct{ everything }
+
+func (busy) Health(id ProviderID) Health {
+	if id[len(id)-1] == '1' {
+		return Health{OpenUntil: noon.Add(time.Minute)}
+	}
+	return Health{}
+}
+
+func (busy) CoolingUntil(ProviderID, string) time.Time { return time.Time{} }
+
+// realistic makes the first route of a benchmark's snapshot one with everything
+// that costs something: a strategy, windows, ceilings and a model table.
+func realistic(tb testing.TB, n int, strategy string) *Snapshot {
+	tb.Helper()
+	s := benchSnapshot(tb, n)
+	s.table = everything{}
+	with(s.routes[0], strategyOf(strategy), func(r *Route) {
+		for i := range r.Members {
+			r.Members[i].Weight = 3 - i
+			r.Members[i].Provider.Windows = map[string]int{"claude-opus-4-1": 200_000}
+		}
+	})
+	return s
+}
+
+// The decision must cost at most 15 µs and 30 allocations with 50 routes.
 func BenchmarkDecide(b *testing.B) {
 	for _, n := range []int{5, 50, 500} {
 		s := benchSnapshot(b, n)
 		for name, model := range map[string]string{"served": "claude-opus-4-1", "no route": "llama-3.3-70b-instruct"} {
-			b.Run(fmt.Sprintf("%d routes/%s", n, name), func(b *testing.B) {
-				in := &Input{Query: Query{Endpoint: messages, Model: model}}
-				b.ReportAllocs()
-				for b.Loop() {
-					if p := Decide(s, in); (p.Refusal == nil) != (name == "served") {
-						b.Fatal(p.Explain())
-					}
-				}
-			})
+			b.Run(fmt.Sprintf("%d routes/%s", n, name), func(b *testing.B) { benchDecide(b, s, asked(model), name == "served") })
+		}
+	}
+	for _, k := range Strategies() {
+		s := realistic(b, 50, k.ID)
+		b.Run("50 routes/"+k.ID, func(b *testing.B) { benchDecide(b, s, hard(asked("claude-opus-4-1")), true) })
+		b.Run("50 routes/"+k.ID+" with a session", func(b *testing.B) {
+			benchDecide(b, s, hard(asked("claude-opus-4-1", session("5e55105e55105e55105e55105e55105e"))), true)
+		})
+	}
+	b.Run("50 routes/weighted with a session, recorded", func(b *testing.B) {
+		s := realistic(b, 50, "weighted")
+		var tr Trace
+		var facts []byte
+		b.ReportAllocs()
+		for b.Loop() {
+			in := hard(asked("claude-opus-4-1", session("5e55105e55105e55105e55105e55105e")))
+			tr.Start(in)
+			Decide(s, in)
+			facts = tr.AppendJSON(facts[:0])
+		}
+	})
+}
+
+// hard gives a request everything that costs something.
+func hard(in *Input) *Input {
+	in.View, in.Dice, in.Query.Tokens = busy{}, newChance(), 12_000
+	in.Query.Caller.Ceilings = &Ceilings{Residencies: []string{"eu", "us", "global"}, Data: DataHandling{}}
+	return in
+}
+
+func benchDecide(b *testing.B, s *Snapshot, in *Input, served bool) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if p := Decide(s, in); (p.Refusal == nil) != served {
+			b.Fatal(p.Explain())
 		}
 	}
 }

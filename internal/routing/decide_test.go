@@ -428,9 +428,20 @@ func TestStrategies(t *testing.T) {
 }
 
 func TestDecide_allocates_little(t *testing.T) {
-	s := benchSnapshot(t, 50)
-	in := &Input{Query: Query{Endpoint: messages, Model: "claude-opus-4-1"}}
-	if n := testing.AllocsPerRun(100, func() { Decide(s, in) }); n > 2 {
-		t.Errorf("%v allocations, want 2: the plan and the members that the strategy sees", n)
+	for _, row := range []struct {
+		name string
+		s    *Snapshot
+		in   *Input
+		most float64
+	}{
+		{"plain: the plan and the options", benchSnapshot(t, 50), asked("claude-opus-4-1"), 2},
+		{"no route: the refusal's text", benchSnapshot(t, 50), asked("llama-3"), 10},
+		{"weighted with a session, ceilings, windows and a broken member", realistic(t, 50, "weighted"), hard(asked("claude-opus-4-1", session("5e55"))), 4},
+		{"least-loaded, drawn", realistic(t, 50, "least-loaded"), hard(asked("claude-opus-4-1")), 4},
+		{"lowest-latency", realistic(t, 50, "lowest-latency"), hard(asked("claude-opus-4-1")), 6},
+	} {
+		if n := testing.AllocsPerRun(100, func() { Decide(row.s, row.in) }); n > row.most {
+			t.Errorf("%s: %v allocations, want %v at most", row.name, n, row.most)
+		}
 	}
 }

@@ -73,7 +73,7 @@ func TestDecide_agrees_with_the_plainest_reading_of_the_spec(t *testing.T) {
 // Reading must change nothing: neither the configuration nor the question, and
 // a second decision on them is the same.
 func TestDecide_RQ_PURE_twice_gives_the_same_plan_and_changes_nothing(t *testing.T) {
-	check(t, 2, func(t *rapid.T, c Config, q *question) {
+	check(t, 1, func(t *rapid.T, c Config, q *question) {
 		s, fresh := Build(c), Build(c)
 		before := q.in
 		first, second := Decide(s, q.ask()), Decide(s, q.ask())
@@ -98,7 +98,7 @@ func TestDecide_RQ_PURE_twice_gives_the_same_plan_and_changes_nothing(t *testing
 }
 
 func TestDecide_refuses_exactly_without_a_candidate(t *testing.T) {
-	check(t, 5, func(t *rapid.T, c Config, q *question) {
+	check(t, 2, func(t *rapid.T, c Config, q *question) {
 		p := Decide(Build(c), q.ask())
 		if (p.Refusal == nil) != (len(p.Candidates) > 0) {
 			t.Fatal(p.Explain())
@@ -122,7 +122,7 @@ func memberOf(r *Route, id ProviderID) Member {
 }
 
 func TestDecide_candidates_are_unique_and_every_member_is_explained(t *testing.T) {
-	check(t, 5, func(t *rapid.T, c Config, q *question) {
+	check(t, 2, func(t *rapid.T, c Config, q *question) {
 		s := Build(c)
 		p := Decide(s, q.ask())
 		seen := map[ProviderID]bool{}
@@ -258,7 +258,7 @@ func without[T comparable](t *rapid.T, list []T, all ...T) []T {
 // and the fallbacks behind it may come and go when another member goes.
 func TestDecide_one_more_restriction_never_adds_a_candidate(t *testing.T) {
 	fewer, heirs := 0, 0
-	check(t, 5, func(t *rapid.T, c Config, q *question) {
+	check(t, 2, func(t *rapid.T, c Config, q *question) {
 		before := Decide(Build(c), q.ask())
 		tighter, narrow := restrict(t, c, q)
 		s := Build(tighter)
@@ -288,7 +288,7 @@ func TestDecide_one_more_restriction_never_adds_a_candidate(t *testing.T) {
 }
 
 func TestDecide_the_order_of_documents_does_not_matter(t *testing.T) {
-	check(t, 2, func(t *rapid.T, c Config, q *question) {
+	check(t, 1, func(t *rapid.T, c Config, q *question) {
 		mixed := c
 		mixed.Providers = rapid.Permutation(c.Providers).Draw(t, "providers")
 		mixed.Routes = rapid.Permutation(c.Routes).Draw(t, "routes")
@@ -305,7 +305,7 @@ func TestDecide_the_order_of_documents_does_not_matter(t *testing.T) {
 
 func TestDecide_an_unrelated_route_moves_nothing(t *testing.T) {
 	added := 0
-	check(t, 5, func(t *rapid.T, c Config, q *question) {
+	check(t, 2, func(t *rapid.T, c Config, q *question) {
 		member := provider("new")
 		r := &Route{ID: "new-route", Strategy: genStrategy(t), Members: []Member{{Provider: member}}, First: "new"}
 		r.Patterns = rapid.SliceOfN(smallPattern(letters), 1, 2).Draw(t, "new patterns")

@@ -35,7 +35,7 @@ func fields(a, b *Trace) string {
 func TestDecide_BY_2_recorded_facts_give_the_recorded_plan(t *testing.T) {
 	met := tally{}
 	var reused Trace // as the gateway does
-	check(t, 8, func(t *rapid.T, c Config, q *question) {
+	check(t, 3, func(t *rapid.T, c Config, q *question) {
 		s := Build(c)
 		plain := Decide(s, q.ask())
 		in := q.ask()
