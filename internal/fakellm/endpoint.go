@@ -7,14 +7,15 @@ import (
 
 // The shapes of errors: one per dialect, and three that no API has.
 const (
-	shapeOpenAI    = "openai"
-	shapeResponses = "responses" // as openai, but flat in a stream
-	shapeAnthropic = "anthropic"
-	shapeGoogle    = "google"
-	shapeBedrock   = "bedrock"
-	shapeHTML      = "html"
-	shapePlain     = "plain"
-	shapeEmpty     = "empty"
+	shapeOpenAI         = "openai"
+	shapeResponses      = "responses"       // as openai, but flat in a stream
+	shapeResponseFailed = "response_failed" // a response whose status is failed
+	shapeAnthropic      = "anthropic"
+	shapeGoogle         = "google"
+	shapeBedrock        = "bedrock"
+	shapeHTML           = "html"
+	shapePlain          = "plain"
+	shapeEmpty          = "empty"
 )
 
 // endpoint is what a path stands for.

@@ -3,6 +3,7 @@ package fakellm
 import (
 	"encoding/json"
 	"net/http"
+	"time"
 )
 
 // statusOverloaded is Anthropic's own status.
@@ -21,17 +22,22 @@ type fault struct {
 	shape              string
 	status             int
 	typ, code, message string
+	response           object // of shapeResponseFailed
 }
 
 // fault is the one that the rule scripts; status is used when it has none.
 func (c *call) fault(status int) fault {
 	u := c.rule
-	f := fault{c.shape(), u.Status, u.Type, u.Code, u.Message}
+	f := fault{shape: c.shape(), status: u.Status, typ: u.Type, code: u.Code, message: u.Message}
 	if f.status == 0 {
 		f.status = status
 	}
 	if f.message == "" {
 		f.message = "scripted fault " + http.StatusText(f.status)
+	}
+	if f.shape == shapeResponseFailed {
+		f.response = c.responseObject(time.Now().Unix(), "failed", []any{}, nil)
+		f.response["error"] = object{"code": f.codeOrType(), "message": f.message}
 	}
 	return f
 }
@@ -110,19 +116,29 @@ func (f fault) object() object {
 	if typ == "" {
 		typ = openAIType(f.status)
 	}
+	if f.response != nil {
+		return f.response
+	}
 	return object{"error": object{"message": f.message, "type": typ, "param": nil, "code": f.codeOrNil()}}
 }
 
-// event is the error as the data of a stream event; sent frames came before.
-func (f fault) event(sent int) object {
-	if f.shape != shapeResponses {
-		return f.object()
+// event is the error as a stream event, its name and data; sent frames came
+// before.
+func (f fault) event(sent int) (name string, data object) {
+	switch {
+	case f.response != nil:
+		return "response.failed", object{"type": "response.failed", "sequence_number": sent, "response": f.response}
+	case f.shape == shapeResponses:
+		return "error", object{"type": "error", "code": f.codeOrType(), "message": f.message, "param": nil, "sequence_number": sent}
 	}
-	code := f.codeOrNil()
-	if code == nil {
-		code = openAIType(f.status)
+	return "error", f.object()
+}
+
+func (f fault) codeOrType() string {
+	if f.code != "" {
+		return f.code
 	}
-	return object{"type": "error", "code": code, "message": f.message, "param": nil, "sequence_number": sent}
+	return openAIType(f.status)
 }
 
 func (f fault) codeOrNil() any {

@@ -53,9 +53,22 @@ func (c *call) responseEvents() (final object, frames []frame) {
 	b.reasoning()
 	b.message()
 	b.toolCalls()
-	final = c.responseObject(created, "completed", b.output, c.responseUsage())
-	b.add("response.completed", object{"response": final})
+	status := "completed"
+	if c.incomplete() {
+		status = "incomplete"
+	}
+	final = c.responseObject(created, status, b.output, c.responseUsage())
+	if c.incomplete() {
+		final["incomplete_details"] = object{"reason": c.reply.Stop}
+	}
+	b.add("response."+status, object{"response": final})
 	return final, b.frames
+}
+
+// incomplete tells whether the answer stops early; the stop reasons of other
+// dialects, which a rule for all of them may have, are none here.
+func (c *call) incomplete() bool {
+	return c.reply.Stop == "max_output_tokens" || c.reply.Stop == "content_filter"
 }
 
 func (c *call) responseObject(created int64, status string, output []any, usage any) object {
@@ -73,21 +86,38 @@ func (c *call) responseUsage() any {
 		return nil
 	}
 	u := c.usage()
+	in := object{"cached_tokens": u.CacheRead}
+	if u.CacheWrite > 0 {
+		in["cache_write_tokens"] = u.CacheWrite
+	}
 	return object{
-		"input_tokens": u.prompt(), "input_tokens_details": object{"cached_tokens": u.CacheRead},
+		"input_tokens": u.prompt(), "input_tokens_details": in,
 		"output_tokens": u.Output, "output_tokens_details": object{"reasoning_tokens": u.Reasoning},
 		"total_tokens": u.prompt() + u.Output,
 	}
 }
 
 func (b *responseStream) reasoning() {
-	pieces := b.c.thinking()
-	if pieces == nil {
+	pieces, encrypted := b.c.thinking(), b.c.reply.Encrypted
+	if pieces == nil && encrypted == "" {
 		return
 	}
 	id, text := b.c.id("rs_fake"), join(pieces)
 	part := object{"type": "summary_text", "text": text}
-	b.item(object{"id": id, "type": "reasoning", "summary": []any{}}, func(output int) {
+	item := func(encrypted string, summary ...any) object {
+		o := object{"id": id, "type": "reasoning", "summary": append([]any{}, summary...)}
+		if encrypted != "" {
+			o["encrypted_content"] = encrypted
+		}
+		return o
+	}
+	// The first copy of what is encrypted is cut short, as OpenAI's can be.
+	open := item(encrypted[:len(encrypted)/2])
+	if pieces == nil {
+		b.item(open, func(int) {}, item(encrypted))
+		return
+	}
+	b.item(open, func(output int) {
 		at := func(event object) object {
 			event["item_id"], event["output_index"], event["summary_index"] = id, output, 0
 			return event
@@ -98,7 +128,7 @@ func (b *responseStream) reasoning() {
 		}
 		b.add("response.reasoning_summary_text.done", at(object{"text": text}))
 		b.add("response.reasoning_summary_part.done", at(object{"part": part}))
-	}, object{"id": id, "type": "reasoning", "summary": []any{part}})
+	}, item(encrypted, part))
 }
 
 func (b *responseStream) message() {

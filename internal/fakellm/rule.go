@@ -82,7 +82,7 @@ type Rule struct {
 
 	Status  int    `json:"status,omitempty"`
 	Body    string `json:"body,omitempty"`  // literal body of an error
-	Shape   string `json:"shape,omitempty"` // anthropic, openai, google, bedrock, html, plain, empty; default by endpoint
+	Shape   string `json:"shape,omitempty"` // anthropic, openai, response_failed, google, bedrock, html, plain, empty; default by endpoint
 	Type    string `json:"type,omitempty"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -97,9 +97,12 @@ type Reply struct {
 	Text     string `json:"text,omitempty"`
 	Thinking string `json:"thinking,omitempty"`
 	Tools    []Tool `json:"tools,omitempty"`
-	Stop     string `json:"stop,omitempty"` // stop reason, in the dialect's own word
-	Repeat   int    `json:"repeat,omitempty"`
-	Pings    int    `json:"pings,omitempty"` // extra ones; Anthropic streams only
+	// Encrypted is the encrypted_content of a reasoning item, which comes with
+	// or without Thinking as its summary; Responses only.
+	Encrypted string `json:"encrypted,omitempty"`
+	Stop      string `json:"stop,omitempty"` // stop reason, in the dialect's own word; in Responses why the answer is incomplete
+	Repeat    int    `json:"repeat,omitempty"`
+	Pings     int    `json:"pings,omitempty"` // extra ones; Anthropic streams only
 
 	// TextLen makes the text this many bytes long.
 	TextLen int `json:"text_len,omitempty"`

@@ -128,7 +128,8 @@ func (c *call) streamError(out sink, fr framing, sent int) {
 		}
 		c.complete = out.write(appendAWS(nil, awsException(typ), mustJSON(e.object())))
 	default:
-		f := frame{name: "error", data: mustJSON(e.event(sent))}
+		name, data := e.event(sent)
+		f := frame{name: name, data: mustJSON(data)}
 		c.complete = out.write(append(f.encode(nil, fr, sent == 0), fr.trailer()...))
 	}
 }

@@ -3,11 +3,13 @@ package llm
 // EndpointID names one operation that clients call, whatever path they use.
 type EndpointID string
 
-// The endpoints that are built.
+// The endpoints.
 const (
 	Messages        EndpointID = "messages"
 	CountTokens     EndpointID = "count_tokens"
 	ChatCompletions EndpointID = "chat_completions"
+	Responses       EndpointID = "responses"
+	Embeddings      EndpointID = "embeddings"
 )
 
 // Endpoint is one row of the endpoint table: everything that the request path,
@@ -27,8 +29,16 @@ type Endpoint struct {
 	Failover bool
 	// Counts: the request counts for rate limits and budgets.
 	Counts bool
+	// ModelKind is the kind of model that the endpoint takes, in the words of
+	// the model catalogue; empty means chat. Modality reads it.
+	ModelKind string
 }
 
 // Modality is the kind of model that the endpoint takes, in the words of the
 // model catalogue.
-func (e *Endpoint) Modality() string { return "chat" }
+func (e *Endpoint) Modality() string {
+	if e.ModelKind == "" {
+		return "chat"
+	}
+	return e.ModelKind
+}

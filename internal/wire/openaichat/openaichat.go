@@ -21,7 +21,8 @@ func New() *wire.Format {
 			"n", "stop", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format", "reasoning_effort",
 			"verbosity", "modalities", "audio", "prediction", "web_search_options", "logit_bias", "logprobs", "top_logprobs",
 			"frequency_penalty", "presence_penalty", "seed", "service_tier", "store", "metadata", "user", "safety_identifier",
-			"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options"),
+			"prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
+			"input", "encoding_format", "dimensions"), // of embeddings
 		KeepAlive:         []byte(": keep-alive\n\n"),
 		NewStream:         newStream,
 		IsError:           isError,
@@ -29,6 +30,17 @@ func New() *wire.Format {
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "X-Request-Id",
+	}
+}
+
+// Embeddings is the endpoint of embeddings. Requests have members of their own,
+// but answers and errors have the shapes of Chat Completions, and there is no
+// stream. Vectors of two models can't be compared, so a later candidate may
+// serve only under the same wire model (chapter 20, RQ-EP).
+func Embeddings() *llm.Endpoint {
+	return &llm.Endpoint{
+		ID: llm.Embeddings, Method: "POST", Paths: []string{"/v1/embeddings"},
+		Format: llm.OpenAIChat, Failover: true, Counts: true, ModelKind: "embedding",
 	}
 }
 
