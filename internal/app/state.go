@@ -19,6 +19,7 @@ const maxPins = 100_000
 func tunables(c *config.Config) gateway.Tunables {
 	return gateway.Tunables{
 		ExposeRouting: c.LLMProxy.ExposeRoutingHeaders != "id-only",
+		TieResponses:  c.LLMProxy.ResponsesFailover == "never",
 		MaxElapsed:    time.Duration(c.LLMProxy.Retry.MaxElapsedMs) * time.Millisecond,
 		Retry: gateway.Retry{
 			Max:       c.LLMProxy.Retry.MaxRetries,

@@ -24,7 +24,6 @@ func notBuilt() []unbuilt {
 		{"auth.oidc", "this version has no console to sign in to"},
 		{"llmProxy.sessionPinTTLSeconds", "this version does not pin sessions"},
 		{"llmProxy.denialStatus", "this version denies no models"},
-		{"llmProxy.responsesFailover", "this version does not serve /v1/responses"},
 		{"llmProxy.ruleBalancing", "this version has no routing rules"},
 		{"llmProxy.legacyPredicates", "this version does not read the older configuration"},
 		{"llmProxy.upstreams", "this version does not read the older configuration"},

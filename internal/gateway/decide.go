@@ -15,6 +15,7 @@ func (ex *exchange) decide() {
 			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
 			Tokens:     ex.promptTokens(),
 			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			Tied:       ex.tied(),
 			Caller:     ex.callerFacts(),
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
@@ -56,6 +57,19 @@ type sameTurn struct {
 }
 
 func (s sameTurn) Turn(routing.RouteID) uint64 { return s.turn }
+
+// tied tells whether one candidate only is to be dialled: the request refers to
+// what its maker keeps, or the installation wants it so for this format.
+func (ex *exchange) tied() bool {
+	if ex.format.Tied == nil {
+		return false
+	}
+	if ex.g.tune.Load().TieResponses {
+		return true
+	}
+	tied, _ := ex.format.Tied(&ex.envelope)
+	return tied
+}
 
 // promptTokens estimates the prompt from above; 0 is unknown. A client that asks
 // for a long context by a beta header has a window that the catalogue does not

@@ -173,6 +173,8 @@ type Tunables struct {
 	// MaxElapsed bounds the time to first content; not positive is no bound.
 	MaxElapsed time.Duration
 	Retry      Retry
+	// TieResponses: requests of /v1/responses never fail over.
+	TieResponses bool
 }
 
 // Retry says how the last candidate is retried in place (RT-FO-3).
@@ -226,6 +228,10 @@ func (g *Gateway) endpoint(f *wire.Format, e *llm.Endpoint) http.HandlerFunc {
 		ex := &exchange{g: g, format: f, endpoint: e, w: w, r: r, id: newRequestID(g.opt.Now()), began: g.opt.Now()}
 		w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
 		defer ex.recover()
+		if isUpgrade(r) {
+			g.unknown(w, r)
+			return
+		}
 		if r.Method != e.Method {
 			w.Header().Set("Allow", e.Method)
 			ex.refuse(refusal{status: 405, code: "method_not_allowed", message: "this path takes " + e.Method + " only"})

@@ -55,7 +55,7 @@ func (g *Gateway) endpoints() []*llm.Endpoint {
 	var out []*llm.Endpoint
 	for _, f := range g.opt.Formats {
 		for _, e := range f.Endpoints {
-			if e.Stream {
+			if e.Counts { // counting tokens is no use of a model
 				out = append(out, e)
 			}
 		}

@@ -149,7 +149,7 @@ func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool,
 	if len(before) > 0 {
 		_ = r.ex.out.send(append(r.holding, before...)) // a client that left shows in the next write as well
 	}
-	raw := r.scrub(ev.Raw)
+	raw := r.scrub(r.failedEvent(ev))
 	r.brokeOff(&at, at.answer.status)
 	r.ex.out.fail(func() {}, func() []byte { return raw })
 	return true, true, at
@@ -178,8 +178,21 @@ func (r *relaying) ended(err error) (bool, attempt) {
 	}
 	e := r.ex.attemptError(&at)
 	r.brokeOff(&at, e.Status)
-	r.ex.out.fail(func() {}, func() []byte { return r.ex.format.AppendStreamError(nil, e) })
+	r.ex.out.fail(func() {}, func() []byte {
+		if s, ok := r.reader.(wire.StreamErrors); ok {
+			return s.AppendStreamError(nil, e)
+		}
+		return r.ex.format.AppendStreamError(nil, e)
+	})
 	return true, at
+}
+
+// failedEvent is the provider's error event as it goes to the client.
+func (r *relaying) failedEvent(ev *wire.Event) []byte {
+	if s, ok := r.reader.(wire.StreamErrors); ok {
+		return s.AppendFailed(nil, ev)
+	}
+	return ev.Raw
 }
 
 // tail looks at a last event without its blank line: it may hold the end

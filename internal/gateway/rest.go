@@ -67,14 +67,22 @@ func (g *Gateway) nearest(r *http.Request) *wire.Format {
 			return f
 		}
 	}
+	if f := g.formats[llm.OpenAIResponses]; f != nil && strings.Contains(p, "/responses") {
+		return f
+	}
 	return g.formats[llm.OpenAIChat]
+}
+
+// isUpgrade tells a request for a WebSocket of Responses.
+func isUpgrade(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.HasSuffix(r.URL.Path, "/v1/responses")
 }
 
 // unknown answers a path that nothing serves, saying so if it is one that a
 // later version will.
 func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
-	if r.Method == http.MethodGet && strings.EqualFold(r.Header.Get("Upgrade"), "websocket") && strings.HasSuffix(r.URL.Path, "/v1/responses") {
+	if isUpgrade(r) {
 		// Codex goes on over HTTP at once after a 426, and after several
 		// seconds of tries after anything else.
 		w.Header().Set("Upgrade", "HTTP/1.1")
@@ -83,7 +91,7 @@ func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 	}
 	message := "there is nothing at " + clipText(r.URL.Path, 120) + "; see the endpoints in the documentation"
 	for _, part := range []string{
-		"/v1/responses", "/openai/v1/responses", "/v1/embeddings", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
+		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
 		"/openai/deployments/", "/api/v1/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
 	} {
 		if strings.HasPrefix(r.URL.Path, part) || r.URL.Path == strings.TrimSuffix(part, "/") {

@@ -27,6 +27,9 @@ type Endpoint struct {
 	// Failover: later candidates may serve after a failure. Without it one
 	// candidate is dialled.
 	Failover bool
+	// OneModel: members that would get another wire model than the first can't
+	// take its place (vectors of two models can't be compared).
+	OneModel bool
 	// Counts: the request counts for rate limits and budgets.
 	Counts bool
 	// ModelKind is the kind of model that the endpoint takes, in the words of

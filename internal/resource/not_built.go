@@ -1,6 +1,9 @@
 package resource
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // NotBuiltKinds are kinds of the specification that this version does not
 // have. A step that builds one deletes its name here and adds it to Kinds.
@@ -90,8 +93,8 @@ func (p *Provider) unbuilt() []unbuilt {
 	return []unbuilt{
 		{"type", known && !built, "providers of type " + string(p.Type) + " are not part of this version yet: it is kept, and no route uses it", ignore},
 		{
-			"wireFormat", p.WireFormat != "" && built && p.WireFormat != nativeFormat(p.Type),
-			"a provider of type " + string(p.Type) + " speaks only " + nativeFormat(p.Type) + " in this version: it is kept, and no route uses it", ignore,
+			"wireFormat", p.WireFormat != "" && built && !slices.Contains(builtFormats(p.Type), p.WireFormat),
+			"a provider of type " + string(p.Type) + " speaks only " + strings.Join(builtFormats(p.Type), " and ") + ": it is kept, and no route uses it", ignore,
 		},
 		{"aws", p.AWS != nil, "", ignore},
 		{"google", p.Google != nil, "", ignore},
@@ -103,12 +106,12 @@ func (p *Provider) unbuilt() []unbuilt {
 	}
 }
 
-// nativeFormat is the wire format that a built type speaks by itself.
-func nativeFormat(t ProviderType) string {
+// builtFormats are the wire formats that a built type can speak.
+func builtFormats(t ProviderType) []string {
 	if t == TypeAnthropic {
-		return "anthropic-messages"
+		return []string{"anthropic-messages"}
 	}
-	return "openai-chat"
+	return []string{"openai-chat", "openai-responses"}
 }
 
 func (r *Route) unbuilt() []unbuilt {

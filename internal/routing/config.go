@@ -14,8 +14,10 @@ type Provider struct {
 	Family llm.Family
 	// Vendor is the catalogue's id; models can cost differently by vendor.
 	Vendor string
-	// Format is the wire format that the provider speaks.
+	// Format is the wire format that the provider speaks, and Also are further
+	// ones that it speaks natively.
 	Format llm.Format
+	Also   []llm.Format
 	// OrgKey: it dials with a credential of the organisation (or needs
 	// none). Otherwise only a caller's own credential could be used.
 	OrgKey bool

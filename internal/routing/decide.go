@@ -12,7 +12,7 @@ func Decide(s *Snapshot, in *Input) *Plan {
 	q := &in.Query
 	p := &Plan{
 		Revision: s.Revision, Model: q.Model,
-		Failover: q.Endpoint.Failover && !q.NoFallback, NoRetry: q.NoFallback,
+		Failover: q.Endpoint.Failover && !q.NoFallback && !q.Tied, NoRetry: q.NoFallback,
 	}
 	p.Steps = p.stepBuf[:0]
 	p.Candidates = p.candidateBuf[:0]

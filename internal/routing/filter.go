@@ -21,6 +21,7 @@ const (
 	codeData        = "data-handling"
 	codeDrained     = "drained"
 	codeWindow      = "context-window"
+	codeSameModel   = "other-model"
 )
 
 // collect keeps the members that can serve the request, with the credential
@@ -164,7 +165,7 @@ func (d *decision) exclude(v *Provider) (code, why string) {
 	q := &d.in.Query
 	wire, ok := d.wireModel(v)
 	switch {
-	case v.Format != q.Endpoint.Format:
+	case v.Format != q.Endpoint.Format && !slices.Contains(v.Also, q.Endpoint.Format):
 		return codeFormat, string(v.Format)
 	case !ok:
 		return codeNoWireModel, "the alias has no wire model for it"

@@ -29,6 +29,9 @@ type Query struct {
 	Session string
 	// Tokens estimates the size of the prompt; 0 is unknown.
 	Tokens int
+	// Tied: only the provider that made what the request refers to can serve
+	// it, so one candidate is dialled (RT-FO-2).
+	Tied bool
 	// NoFallback: the client wants one candidate dialled (RT-FO-11).
 	NoFallback bool
 	Caller     Caller

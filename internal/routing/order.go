@@ -30,6 +30,15 @@ func (d *decision) order() {
 		copy(front[1:start+1], front[:start])
 		front[0] = first
 	}
+	if d.in.Query.Endpoint.OneModel {
+		d.options = slices.DeleteFunc(d.options, func(o Option) bool {
+			other := o.WireModel != d.options[0].WireModel
+			if other {
+				d.out(codeSameModel, o.Provider, o.WireModel+", and what "+d.options[0].WireModel+" makes can't be mixed with it")
+			}
+			return other
+		})
+	}
 	for i := range d.options {
 		d.candidate(&d.options[i])
 	}

@@ -24,6 +24,7 @@ type Trace struct {
 	Tokens     int    `json:"tokens,omitempty"`
 	Own        bool   `json:"own,omitempty"`
 	NoFallback bool   `json:"noFallback,omitempty"`
+	Tied       bool   `json:"tied,omitempty"`
 	// Pins are what the session had.
 	Pins map[RouteID]Pin `json:"pins,omitempty"`
 
@@ -73,7 +74,7 @@ type (
 // View and Dice through it.
 func (t *Trace) Start(in *Input) {
 	*t = Trace{
-		Now: wall(in.Facts.Now), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback,
+		Now: wall(in.Facts.Now), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback, Tied: in.Query.Tied,
 		Pins: in.Facts.Pins, view: in.View, dice: in.Dice,
 		Healths: t.Healths[:0], Coolings: t.Coolings[:0], Latencies: t.Latencies[:0], Loads: t.Loads[:0], Draws: t.Draws[:0], Turns: t.Turns[:0],
 	}
@@ -90,7 +91,7 @@ func (t *Trace) Start(in *Input) {
 // model and the key's part of the caller.
 func (t *Trace) Apply(in *Input) {
 	in.Query.Session, in.Query.Tokens, in.Query.NoFallback = t.Session, t.Tokens, t.NoFallback
-	in.Query.Caller.Own = t.Own
+	in.Query.Caller.Own, in.Query.Tied = t.Own, t.Tied
 	in.Facts = Facts{Now: t.Now, Pins: t.Pins}
 	in.View, in.Dice = t, t
 	t.view, t.dice, t.drawn = nil, nil, 0
@@ -239,6 +240,9 @@ func (t *Trace) AppendJSON(b []byte) []byte {
 	}
 	if t.NoFallback {
 		b = append(b, `,"noFallback":true`...)
+	}
+	if t.Tied {
+		b = append(b, `,"tied":true`...)
 	}
 	b = appendNumbers(b, `,"draws":[`, t.Draws)
 	b = appendNumbers(b, `,"turns":[`, t.Turns)

@@ -23,7 +23,7 @@ func (c *compiler) compileProviders() {
 		if i < 0 {
 			return // no route uses it: a type that is not built, with a warning
 		}
-		if p.WireFormat != "" && p.WireFormat != string(c.Drivers[i].Format) {
+		if !c.Drivers[i].Speaks(llm.Format(p.WireFormat)) {
 			return // likewise
 		}
 		vendor, err := c.Catalog.ForProvider(string(p.Type), p.Vendor)
@@ -62,10 +62,13 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 		return
 	}
 	rp := &routing.Provider{
-		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Vendor: v.ID, Format: d.Format,
+		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Vendor: v.ID, Format: d.Format, Also: d.Also,
 		OrgKey: !key.IsZero() || v.Keyless || unreadable, NoKey: unreadable,
 		Drained: p.Drained, Residency: p.Residency, Data: dataHandling(p.DataHandling), Names: slices.Clone(p.StaticModels),
 		Patterns: c.implicitPatterns(p, d.Format, v), FamilyRoute: familyRoute(p.Type, v.FamilyFor(d.Format)),
+	}
+	if p.WireFormat != "" { // that one and no other
+		rp.Format, rp.Also = llm.Format(p.WireFormat), nil
 	}
 	if rp.Residency == "" {
 		rp.Residency = "global"

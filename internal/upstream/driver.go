@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -14,6 +15,9 @@ type Driver struct {
 	Title string
 	// Format is the wire format that the type speaks.
 	Format llm.Format
+	// Also are formats that it speaks besides, and Asked those that it speaks
+	// instead if a provider's wireFormat says so.
+	Also, Asked []llm.Format
 	// Paths are appended to the base URL, by endpoint. An endpoint without a
 	// path is not served.
 	Paths map[llm.EndpointID]string
@@ -37,6 +41,12 @@ type Driver struct {
 	// Complete adjusts the headers of one request, whatever its credential;
 	// nil if nothing is to do.
 	Complete func(h http.Header)
+}
+
+// Speaks tells whether a provider of this type can be set to a format; an empty
+// one is what the type speaks by itself.
+func (d *Driver) Speaks(f llm.Format) bool {
+	return f == "" || f == d.Format || slices.Contains(d.Also, f) || slices.Contains(d.Asked, f)
 }
 
 // commonForward are the client headers that pass to every provider.

@@ -15,6 +15,9 @@ type Format struct {
 	Known *Names
 	// KeepAlive is sent on a silent stream; nil where clients take nothing.
 	KeepAlive []byte
+	// Tied tells whether only the maker of what a request refers to can serve
+	// it, and what shows that; nil where no request is.
+	Tied func(*Envelope) (tied bool, reason string)
 	// NewStream starts reading the events of one answer to a request.
 	NewStream func(*Envelope) StreamReader
 	// IsError tells an error object from an answer, for a whole body that
@@ -63,6 +66,17 @@ const (
 	// Failed is the provider's error event.
 	Failed
 )
+
+// StreamErrors is what a StreamReader can have besides, if an error event of its
+// format says where in the stream it stands.
+type StreamErrors interface {
+	// AppendStreamError renders a gateway-made error as the event that ends
+	// this stream.
+	AppendStreamError(dst []byte, e *Error) []byte
+	// AppendFailed renders the provider's error event as clients of the format
+	// understand it after content.
+	AppendFailed(dst []byte, ev *Event) []byte
+}
 
 // StreamReader follows one answer. It is asked about every event in order and
 // keeps what it must remember.

@@ -14,6 +14,7 @@ import (
 func New() *upstream.Driver {
 	d := Compatible()
 	d.Type, d.Title = resource.TypeOpenAI, "OpenAI"
+	d.Also = []llm.Format{llm.OpenAIResponses}
 	d.Prepare = func(h http.Header, p *resource.Provider) {
 		if p.OpenAI == nil {
 			return
@@ -31,10 +32,15 @@ func New() *upstream.Driver {
 // Compatible describes any vendor that speaks Chat Completions.
 func Compatible() *upstream.Driver {
 	return &upstream.Driver{
-		Type:    resource.TypeOpenAICompatible,
-		Title:   "OpenAI-compatible",
-		Format:  llm.OpenAIChat,
-		Paths:   map[llm.EndpointID]string{llm.ChatCompletions: "/chat/completions"},
+		Type:   resource.TypeOpenAICompatible,
+		Title:  "OpenAI-compatible",
+		Format: llm.OpenAIChat,
+		Asked:  []llm.Format{llm.OpenAIResponses}, // several vendors have it
+		Paths: map[llm.EndpointID]string{
+			llm.ChatCompletions: "/chat/completions",
+			llm.Embeddings:      "/embeddings",
+			llm.Responses:       "/responses",
+		},
 		Forward: []string{"openai-beta"},
 		ForwardOwn: []string{
 			"openai-organization", "openai-project", "chatgpt-account-id", "originator", "version", "x-codex-*",

@@ -8,6 +8,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/wire"
 	"github.com/interlock-gateway/interlock/internal/wire/anthropic"
 	"github.com/interlock-gateway/interlock/internal/wire/openaichat"
+	"github.com/interlock-gateway/interlock/internal/wire/openairesponses"
 )
 
 // All lists the formats.
@@ -15,6 +16,7 @@ func All() []*wire.Format {
 	return []*wire.Format{
 		anthropic.New(),
 		openaichat.New(),
+		openairesponses.New(),
 	}
 }
 

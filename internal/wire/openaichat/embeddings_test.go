@@ -14,7 +14,7 @@ import (
 func TestRQ_EP_embeddings_is_the_table_row(t *testing.T) {
 	e := openaichat.Embeddings()
 	want := llm.Endpoint{
-		ID: "embeddings", Method: "POST", Paths: []string{"/v1/embeddings"}, Format: "openai-chat", Failover: true, Counts: true, ModelKind: "embedding",
+		ID: "embeddings", Method: "POST", Paths: []string{"/v1/embeddings"}, Format: "openai-chat", Failover: true, OneModel: true, Counts: true, ModelKind: "embedding",
 	}
 	if d := cmp.Diff(want, *e); d != "" || e.Modality() != "embedding" {
 		t.Errorf("%s (-want +got):\n%s", e.Modality(), d)

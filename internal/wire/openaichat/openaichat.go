@@ -12,11 +12,14 @@ func New() *wire.Format {
 	return &wire.Format{
 		ID:    llm.OpenAIChat,
 		Title: "OpenAI Chat Completions",
-		Endpoints: []*llm.Endpoint{{
-			ID: llm.ChatCompletions, Method: "POST",
-			Paths:  []string{"/v1/chat/completions", "/chat/completions", "/openai/v1/chat/completions"},
-			Format: llm.OpenAIChat, Stream: true, Failover: true, Counts: true,
-		}},
+		Endpoints: []*llm.Endpoint{
+			{
+				ID: llm.ChatCompletions, Method: "POST",
+				Paths:  []string{"/v1/chat/completions", "/chat/completions", "/openai/v1/chat/completions"},
+				Format: llm.OpenAIChat, Stream: true, Failover: true, Counts: true,
+			},
+			Embeddings(),
+		},
 		Known: wire.NewNames("model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p",
 			"n", "stop", "tools", "tool_choice", "parallel_tool_calls", "functions", "function_call", "response_format", "reasoning_effort",
 			"verbosity", "modalities", "audio", "prediction", "web_search_options", "logit_bias", "logprobs", "top_logprobs",
@@ -40,7 +43,7 @@ func New() *wire.Format {
 func Embeddings() *llm.Endpoint {
 	return &llm.Endpoint{
 		ID: llm.Embeddings, Method: "POST", Paths: []string{"/v1/embeddings"},
-		Format: llm.OpenAIChat, Failover: true, Counts: true, ModelKind: "embedding",
+		Format: llm.OpenAIChat, Failover: true, OneModel: true, Counts: true, ModelKind: "embedding",
 	}
 }
 

@@ -24,6 +24,7 @@ func New() *wire.Format {
 			"client_metadata", "user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "prompt_cache_options",
 			"moderation", "access_programs", "image"),
 		KeepAlive:         []byte(": keep-alive\n\n"),
+		Tied:              Tied,
 		NewStream:         newStream,
 		IsError:           isError,
 		Usage:             bodyUsage,
