@@ -238,7 +238,7 @@ func (d *plain) members() ([]plainMember, string) {
 			if fallback != (pass == 1) {
 				continue
 			}
-			why := ""
+			var why string
 			switch {
 			case !mode:
 				why = "mode"
