@@ -3,6 +3,7 @@ package dataplane
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -30,9 +31,7 @@ func newCI(t *testing.T) *ci {
 func (c *ci) token(t *testing.T, more map[string]any) string {
 	t.Helper()
 	claims := c.Claims("interlock", map[string]any{"actor": "anna", "workflow": "review", "owner": "acme"})
-	for k, v := range more {
-		claims[k] = v
-	}
+	maps.Copy(claims, more)
 	return c.key.Sign(t, claims)
 }
 
