@@ -20,13 +20,13 @@ type Strategy interface {
 type Affinity uint8
 
 const (
-	// AffinityNone says that the start does not depend on the session.
+	// AffinityNone: the start does not depend on the session.
 	AffinityNone Affinity = iota
-	// AffinityEqual is rendezvous hashing with equal weights.
+	// AffinityEqual: rendezvous hashing with equal weights.
 	AffinityEqual
-	// AffinityWeighted is rendezvous hashing by the members' weights.
+	// AffinityWeighted: rendezvous hashing by the members' weights.
 	AffinityWeighted
-	// AffinityRemembered says that the start is remembered in the session's Pin.
+	// AffinityRemembered: the start is remembered in the session's Pin.
 	AffinityRemembered
 )
 

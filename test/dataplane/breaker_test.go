@@ -336,7 +336,7 @@ func TestBY_13_recovery_is_gentle(t *testing.T) {
 	r.script(t, at("a", fakellm.Rule{DelayMS: 300, Reply: says("a")}))
 	var byA, byB atomic.Int64
 	concurrently(40, 40, func(int) {
-		got := r.ask(t)
+		var got gwtest.Answer = r.ask(t)
 		switch got.Header.Get("X-Interlock-Provider") {
 		case "a":
 			byA.Add(1)
