@@ -20,13 +20,13 @@ type Strategy interface {
 type Affinity uint8
 
 const (
-	// AffinityNone: the start does not depend on the session.
+	// AffinityNone says that the start does not depend on the session.
 	AffinityNone Affinity = iota
-	// AffinityEqual: rendezvous hashing with equal weights.
+	// AffinityEqual is rendezvous hashing with equal weights.
 	AffinityEqual
-	// AffinityWeighted: rendezvous hashing by the members' weights.
+	// AffinityWeighted is rendezvous hashing by the members' weights.
 	AffinityWeighted
-	// AffinityRemembered: the start is remembered in the session's Pin.
+	// AffinityRemembered says that the start is remembered in the session's Pin.
 	AffinityRemembered
 )
 
