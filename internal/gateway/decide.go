@@ -12,10 +12,11 @@ func (ex *exchange) decide() {
 	in := routing.Input{
 		Query: routing.Query{
 			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
-			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
-			Tokens:     ex.promptTokens(),
-			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
-			Caller:     ex.callerFacts(),
+			Session:     wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
+			Tokens:      len(ex.envelope.Body()) / 4,
+			LongContext: wire.WantsLongContext(ex.r.Header),
+			NoFallback:  isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			Caller:      ex.callerFacts(),
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
 	}
@@ -32,6 +33,7 @@ func (ex *exchange) decide() {
 	live := in
 	ex.trace.Start(&in)
 	ex.plan = routing.Decide(ex.live.Routing, &in)
+	ex.trace.End(ex.plan)
 	if !ex.plan.ExcludedByWindow() {
 		return
 	}
@@ -47,6 +49,7 @@ func (ex *exchange) decide() {
 	}
 	ex.trace.Start(&live)
 	ex.plan = routing.Decide(ex.live.Routing, &live)
+	ex.trace.End(ex.plan)
 }
 
 // sameTurn gives a request that is decided twice the turn that it has already.
@@ -56,18 +59,6 @@ type sameTurn struct {
 }
 
 func (s sameTurn) Turn(routing.RouteID) uint64 { return s.turn }
-
-// promptTokens estimates the prompt from above; 0 is unknown. A client that asks
-// for a long context by a beta header has a window that the catalogue does not
-// know of.
-func (ex *exchange) promptTokens() int {
-	for _, v := range ex.r.Header["Anthropic-Beta"] {
-		if strings.Contains(v, "context-1m") {
-			return 0
-		}
-	}
-	return len(ex.envelope.Body()) / 4
-}
 
 // callerFacts is what the decision needs to know of the caller.
 func (ex *exchange) callerFacts() routing.Caller {

@@ -29,6 +29,9 @@ type Query struct {
 	Session string
 	// Tokens estimates the size of the prompt; 0 is unknown.
 	Tokens int
+	// LongContext: the client asks for a longer context window than models have
+	// by themselves.
+	LongContext bool
 	// NoFallback: the client wants one candidate dialled (RT-FO-11).
 	NoFallback bool
 	Caller     Caller
@@ -130,8 +133,9 @@ type Dice interface {
 
 // Assume are the what-ifs of a dry run.
 type Assume struct {
-	// Down and Parked are providers that count as broken, or as out of quota.
-	Down, Parked []ProviderID
+	// Down and Parked are providers that count as broken, or as out of quota,
+	// and NoKey those whose key counts as unreadable.
+	Down, Parked, NoKey []ProviderID
 }
 
 // calm is the View of nothing, and the Dice that always roll 0.
