@@ -178,7 +178,7 @@ func (d *dispatch) dial(i int, retry bool) (at attempt, ended bool) {
 // if there is none.
 func (d *dispatch) again(i int, f failure.Failure, retries int) bool {
 	ex := d.ex
-	if retries >= d.tune.Retry.Max || !ex.plan.RetryInPlace(f) {
+	if d.forced || retries >= d.tune.Retry.Max || !ex.plan.RetryInPlace(f) {
 		return false
 	}
 	wait := time.Duration(0)

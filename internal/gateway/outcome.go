@@ -115,7 +115,10 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	case failure.Auth:
 		return ex.gatewayError(502, "upstream_auth", "the provider %q refused %s (%d); an administrator must check its apiKey", p, at.candidate.Credential.Whose(), at.failure.Status)
 	case failure.QuotaExhausted:
-		return ex.gatewayError(429, "upstream_quota", "the quota or credit of %s at the provider %q is used up", at.candidate.Credential.Whose(), p)
+		if at.candidate.Credential == routing.CredentialVirtual {
+			return ex.gatewayError(429, "upstream_quota", "the quota or credit of %s at the provider %q is used up", at.candidate.Credential.Whose(), p)
+		}
+		return ex.gatewayError(429, "upstream_quota", "the quota or credit of the provider %q is used up", p)
 	case failure.Timeout:
 		return ex.gatewayError(504, "upstream_timeout", "the provider %q did not answer in time%s", p, because(at.note))
 	case failure.RateLimit, failure.Overloaded, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter,
