@@ -37,11 +37,7 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	b = field(b, `,"routeStrategy":`, r.Strategy)
 	b = field(b, `,"routeStrategyReason":`, r.StrategyReason)
 	b = field(b, `,"credential":`, r.Credential)
-	b = truth(b, `,"credentialFallback":true`, r.CredentialFallback)
-	b = r.appendTags(b)
-	b = number(b, `,"retries":`, int64(r.Retries))
-	b = r.appendAttempts(b)
-	b = r.appendSkips(b)
+	b = r.appendTries(b)
 	b = appendUsage(b, &r.Usage)
 	b = truth(b, `,"estimated":true`, r.Estimated)
 	b = millis(b, `,"ttftMs":`, r.TTFT)
@@ -119,6 +115,14 @@ func (r *Record) appendAttempts(b []byte) []byte {
 		b = append(b, '}')
 	}
 	return append(b, ']')
+}
+
+// appendTries writes what came of the candidates.
+func (r *Record) appendTries(b []byte) []byte {
+	b = truth(b, `,"credentialFallback":true`, r.CredentialFallback)
+	b = r.appendTags(b)
+	b = number(b, `,"retries":`, int64(r.Retries))
+	return r.appendSkips(r.appendAttempts(b))
 }
 
 func (r *Record) appendTags(b []byte) []byte {

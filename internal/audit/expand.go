@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
@@ -78,7 +79,7 @@ func Rows(rec store.Record) ([]Row, error) {
 	if r.Kind != KindRequest {
 		return rows, nil
 	}
-	if r.Outcome == OutcomeDeny {
+	if r.Outcome == OutcomeDeny || r.Outcome == OutcomeError && len(r.Attempts) == 0 && r.Code != "" {
 		denial := base
 		denial.ID, denial.Kind = id(len(rows)), "denial"
 		rows = append(rows, denial)
@@ -125,11 +126,19 @@ func attemptRow(base *Row, r *Record, i int, id string) Row {
 	return row
 }
 
+// code tells a park for used up quota from one by an administrator.
+func (s *Skip) code() string {
+	if s.Category == string(failure.QuotaExhausted) {
+		return "quota_parked"
+	}
+	return s.Reason
+}
+
 // skipRow shows a candidate that was not dialled.
 func skipRow(base *Row, r *Record, s *Skip, id string) Row {
 	row := *base
 	row.ID, row.Kind, row.Time = id, "skip", r.Time.Add(-time.Duration(r.Duration))
-	row.Outcome, row.Policy, row.Code, row.Status, row.Category = "", "", "", s.Status, s.Category
+	row.Outcome, row.Policy, row.Code, row.Status, row.Category = "", "", s.code(), s.Status, s.Category
 	row.WireModel, row.Provider, row.Residency = s.WireModel, s.Provider, s.Residency
 	row.SkipReason, row.Until = s.Reason, s.Until
 	row.Retries, row.Failover, row.Tags = 0, false, nil

@@ -3,14 +3,13 @@ package audit
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"log/slog"
 	"os"
-	"strconv"
+	"runtime"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ type ImporterOptions struct {
 	Spool *Spool
 	Store store.Audit
 	Log   *slog.Logger
-	// Every is the pause between looks at the spool; default 200 ms.
+	// Every is the pause between looks at the spool; default 1 s.
 	Every time.Duration
 	// Batch is how many records are stored in one transaction; default 1000.
 	Batch int
@@ -37,12 +36,16 @@ type Importer struct {
 	mu     sync.Mutex // one import at a time
 	at     store.Position
 	loaded bool
+
+	scanner scanner
+	chunk   []byte         // what is read at once
+	records []store.Record // of one batch
 }
 
 // NewImporter makes an Importer; Run or Sync make it work.
 func NewImporter(o ImporterOptions) *Importer {
 	if o.Every == 0 {
-		o.Every = 200 * time.Millisecond
+		o.Every = time.Second
 	}
 	if o.Batch == 0 {
 		o.Batch = 1000
@@ -152,6 +155,9 @@ func (m *Importer) load(ctx context.Context) error {
 	return nil
 }
 
+// chunkBytes is how much of the spool is read at once.
+const chunkBytes = 512 << 10
+
 // drain imports the current segment from the current place to its end.
 func (m *Importer) drain(ctx context.Context) error {
 	f, err := os.Open(m.opt.Spool.path(m.at.Segment))
@@ -162,7 +168,10 @@ func (m *Importer) drain(ctx context.Context) error {
 	if _, err := f.Seek(m.at.Offset, io.SeekStart); err != nil {
 		return fmt.Errorf("read the audit spool: %w", err)
 	}
-	chunk := make([]byte, 256<<10)
+	if len(m.chunk) != chunkBytes {
+		m.chunk = make([]byte, chunkBytes)
+	}
+	chunk := m.chunk
 	held := 0 // bytes of an unfinished line at the start of chunk
 	for {
 		n, err := f.Read(chunk[held:])
@@ -183,20 +192,27 @@ func (m *Importer) drain(ctx context.Context) error {
 	}
 }
 
+// yieldAfter is after how many records that were read others come first: the
+// import of a batch must not hold requests up on a single core.
+const yieldAfter = 64
+
 // importLines stores the whole lines of data in batches and returns how many
 // bytes they are.
 func (m *Importer) importLines(ctx context.Context, data []byte) (used int, err error) {
 	for used < len(data) {
-		records := make([]store.Record, 0, m.opt.Batch)
+		records := m.records[:0]
 		end := used
 		for len(records) < m.opt.Batch {
 			i := bytes.IndexByte(data[end:], '\n')
 			if i < 0 {
 				break
 			}
-			rec, ok, whole := readLine(data[end : end+i])
+			rec, ok, whole := m.scanner.readLine(data[end : end+i])
 			if ok {
 				records = append(records, rec)
+			}
+			if len(records)%yieldAfter == 0 {
+				runtime.Gosched()
 			}
 			if !whole {
 				m.opt.Log.Error("an audit record in the spool is damaged and is skipped",
@@ -204,6 +220,7 @@ func (m *Importer) importLines(ctx context.Context, data []byte) (used int, err 
 			}
 			end += i + 1
 		}
+		m.records = records
 		if end == used {
 			break
 		}
@@ -225,9 +242,9 @@ const recordStart = ` {"kind":`
 // readLine finds the record of a line. whole is false for a line that is
 // damaged; it may still end in a record, which was written behind the half one
 // of a write that failed.
-func readLine(line []byte) (rec store.Record, ok, whole bool) {
+func (s *scanner) readLine(line []byte) (rec store.Record, ok, whole bool) {
 	for at := 0; ; {
-		if rec, ok = readRecord(line[at:]); ok {
+		if rec, ok = s.readRecord(line[at:]); ok {
 			return rec, true, at == 0
 		}
 		from := min(at+lineHeader, len(line)) // behind its own start
@@ -239,41 +256,34 @@ func readLine(line []byte) (rec store.Record, ok, whole bool) {
 	}
 }
 
-// searched are the fields of a Record that have columns of their own; the rest
-// is not decoded.
-type searched struct {
-	Kind      string    `json:"kind"`
-	Time      time.Time `json:"time"`
-	RequestID string    `json:"requestId"`
-	Outcome   string    `json:"outcome"`
-	Code      string    `json:"code"`
-	Status    int       `json:"status"`
-	Caller    struct {
-		Key  string `json:"key"`
-		Team string `json:"team"`
-	} `json:"caller"`
-	RequestedModel string `json:"requestedModel"`
-	RouteName      string `json:"routeName"`
-	Provider       string `json:"provider"`
-}
-
 // readRecord checks a record and takes the searched columns out of it.
-func readRecord(line []byte) (store.Record, bool) {
+func (s *scanner) readRecord(line []byte) (store.Record, bool) {
 	if len(line) < lineHeader {
 		return store.Record{}, false
 	}
-	sum, err := strconv.ParseUint(string(line[:crcChars]), 16, 32)
+	sum, ok := readSum(line[:crcChars])
 	data := line[lineHeader:]
-	if err != nil || crc32.Checksum(data, crcTable) != uint32(sum) {
+	if !ok || crc32.Checksum(data, crcTable) != sum {
 		return store.Record{}, false
 	}
-	var r searched
-	if json.Unmarshal(data, &r) != nil {
-		return store.Record{}, false
+	if r, ok := s.scan(data); ok {
+		return r, true
 	}
-	return store.Record{
-		Time: r.Time, RequestID: r.RequestID, Kind: r.Kind, Outcome: r.Outcome, Code: r.Code, Status: r.Status,
-		Key: r.Caller.Key, Team: r.Caller.Team, Model: r.RequestedModel, Route: r.RouteName, Provider: r.Provider,
-		Data: bytes.Clone(data),
-	}, true
+	return decode(data)
+}
+
+// readSum reads a checksum in hex.
+func readSum(text []byte) (sum uint32, ok bool) {
+	for _, c := range text {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		default:
+			return 0, false
+		}
+		sum = sum<<4 | uint32(c)
+	}
+	return sum, true
 }

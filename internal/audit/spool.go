@@ -30,7 +30,7 @@ type SpoolOptions struct {
 	// Fsync makes every record survive a power loss. A killed process loses
 	// nothing either way.
 	Fsync bool
-	// SegmentBytes is the size at which a new file is begun; default 64 MiB.
+	// SegmentBytes is the size at which a new file is begun; default 8 MiB.
 	SegmentBytes int64
 	// MaxPending bounds what waits to be imported, in bytes; default 1 GiB.
 	MaxPending int64
@@ -68,7 +68,7 @@ type segment struct {
 // process's: ErrInUse.
 func OpenSpool(o SpoolOptions) (*Spool, error) {
 	if o.SegmentBytes == 0 {
-		o.SegmentBytes = 64 << 20
+		o.SegmentBytes = 8 << 20
 	}
 	if o.MaxPending == 0 {
 		o.MaxPending = 1 << 30

@@ -13,9 +13,11 @@ import (
 type Answer struct {
 	// Served: a provider would be asked. It is false exactly when there is a
 	// refusal.
-	Served   bool           `json:"served"`
-	Model    Model          `json:"model"`
-	Endpoint llm.EndpointID `json:"endpoint"`
+	Served bool  `json:"served"`
+	Model  Model `json:"model"`
+	// Route is the chosen route; empty when none was found.
+	Route    routing.RouteID `json:"route"`
+	Endpoint llm.EndpointID  `json:"endpoint"`
 	// Plan is the decision of the live function, with every step.
 	Plan *routing.Plan `json:"plan"`
 	// Explanation is the plan in words, a line for each step.

@@ -32,7 +32,7 @@ type Request struct {
 	// x-interlock-session, with the other names of a session, and
 	// x-interlock-no-fallback.
 	Headers map[string]string `json:"headers,omitempty"`
-	// Params are fields of the body. They are not used by this version.
+	// Params are fields of the body. Those that name a session are read.
 	Params map[string]any `json:"params,omitempty"`
 	// PromptTokens is the size of the prompt; 0 is unknown.
 	PromptTokens int `json:"promptTokens,omitempty" minimum:"0"`
@@ -179,8 +179,21 @@ func (r *Request) header() http.Header {
 	return h
 }
 
-// session is the hash of the session that the gateway would find.
-func session(h http.Header) string { return wire.SessionHash(wire.SessionID(h, &wire.Envelope{})) }
+// session is the hash of the session that the gateway would find in the headers
+// or in the fields of the body.
+func (r *Request) session(h http.Header) string {
+	var e wire.Envelope
+	body := map[string]any{"model": "m"}
+	for name, v := range r.Params {
+		if name != "model" && name != "stream" {
+			body[name] = v
+		}
+	}
+	if b, err := json.Marshal(body); err == nil {
+		_ = wire.ReadEnvelope(&e, b, wire.NewNames(), false) // what is no body has no session
+	}
+	return wire.SessionHash(wire.SessionID(h, &e))
+}
 
 // noFallback reads the switch as the gateway does.
 func noFallback(h http.Header) bool {
@@ -196,7 +209,11 @@ func (r *Request) warnings(providers []*routing.Provider) []string {
 		}
 	}
 	unused("caller", r.Caller != nil)
-	unused("params", len(r.Params) > 0)
+	for name, v := range r.Params {
+		one := Request{Params: map[string]any{name: v}}
+		unused("params."+name, one.session(nil) == "")
+	}
+	slices.Sort(out)
 	unused("pii", r.PII)
 	unused("budgetUsed", r.BudgetUsed != nil)
 	unused("tokensUsed", r.TokensUsed != nil)
@@ -232,7 +249,8 @@ func headerNames(h map[string]string) []string {
 func isRead(name, value string) bool {
 	h := http.Header{}
 	h.Set(name, value)
-	return http.CanonicalHeaderKey(name) == "X-Interlock-No-Fallback" || session(h) != ""
+	one := Request{}
+	return http.CanonicalHeaderKey(name) == "X-Interlock-No-Fallback" || wire.WantsLongContext(h) || one.session(h) != ""
 }
 
 func providerIDs(names []string) []routing.ProviderID {

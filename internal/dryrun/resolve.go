@@ -13,6 +13,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
+	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
 // World is what the question is asked about.
@@ -57,7 +58,7 @@ func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
 	new(routing.Trace).Start(in) // as the gateway does: the decision sees no more than a record holds
 	plan := routing.Decide(w.Live.Routing, in)
 	a := &Answer{
-		Model: Model{Requested: r.Model, Alias: plan.Alias}, Endpoint: in.Query.Endpoint.ID, Plan: plan, Explanation: plan.Explain(),
+		Model: Model{Requested: r.Model, Alias: plan.Alias}, Route: plan.Route, Endpoint: in.Query.Endpoint.ID, Plan: plan, Explanation: plan.Explain(),
 		Candidates: append([]routing.Candidate{}, plan.Candidates...), Excluded: exclusions(plan), Refusal: plan.Refusal,
 		Next: walk(plan, r.Failures), Draft: w.Draft, Seed: seed, Warnings: append([]string{}, r.warnings(w.Live.Routing.Providers())...),
 	}
@@ -117,7 +118,7 @@ func (w *World) input(ctx context.Context, r *Request, key *auth.Key) (*routing.
 	h := r.header()
 	in := &routing.Input{
 		Query: routing.Query{
-			Endpoint: w.endpoint(r), Model: r.Model, Stream: r.Stream, Session: session(h), Tokens: r.PromptTokens, NoFallback: noFallback(h),
+			Endpoint: w.endpoint(r), Model: r.Model, Stream: r.Stream, Session: r.session(h), Tokens: r.PromptTokens, LongContext: wire.WantsLongContext(h), NoFallback: noFallback(h),
 			Caller: routing.Caller{Own: r.CallerCredential && (key == nil || key.Type != typeVirtual)},
 		},
 		Facts:  routing.Facts{Now: w.Now},

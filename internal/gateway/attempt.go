@@ -150,7 +150,8 @@ func (d *dialing) broken(err error) attempt {
 	switch why := context.Cause(d.ctx); {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
-		at.note, at.cut = limit.what, limit.shared()
+		at.note = limit.what
+		at.cut = limit.what == whatClient || limit.what == whatElapsed && d.ex.dials > 1
 	case why != nil: // the client left, or the gateway stops
 		at.failure = failure.Failure{Category: failure.Canceled}
 	default:

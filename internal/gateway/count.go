@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"net/http"
 	"strconv"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // cannotCount tells whether a provider's answer says that it has no
-// count_tokens (RT-FO-2), as opposed to having no such model: then it is in the
-// format's own error object.
+// count_tokens (RT-FO-2), as opposed to having no such model: of that the
+// vendor's own error object speaks.
 func (d *dialing) cannotCount(status int, body []byte) bool {
 	if d.ex.endpoint.ID != llm.CountTokens {
 		return false
@@ -20,8 +21,7 @@ func (d *dialing) cannotCount(status int, body []byte) bool {
 	case http.StatusMethodNotAllowed, http.StatusNotImplemented:
 		return true
 	case http.StatusNotFound:
-		isErr, ok := d.ex.format.IsError(body)
-		return !ok || !isErr
+		return !bytes.Contains(body, []byte("not_found_error")) || !bytes.Contains(body, []byte("model"))
 	}
 	return false
 }
@@ -32,7 +32,7 @@ const warnEstimate = "input_tokens is an estimate: the provider does not count t
 // estimate answers count_tokens for a provider that can't, and says so.
 func (d *dialing) estimate() (bool, attempt) {
 	ex := d.ex
-	n := max(1, wire.EstimateTokens(ex.envelope.Body(), 0))
+	n := max(1, wire.GuessTokens(ex.envelope.Body()))
 	body := append(strconv.AppendInt([]byte(`{"input_tokens":`), int64(n), 10), '}')
 	ex.estimated = true
 	if ex.settle(ending{outcome: audit.OutcomeAllow, status: 200, served: d.c}) != nil {
@@ -43,9 +43,7 @@ func (d *dialing) estimate() (bool, attempt) {
 		h["Content-Type"] = []string{"application/json"}
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 		ex.routingHeaders(h, d.c)
-		if ex.g.tune.Load().ExposeRouting {
-			h["X-Interlock-Warning"] = []string{warnEstimate}
-		}
+		h["X-Interlock-Warning"] = []string{warnEstimate} // it is about the answer, not about routing
 	})
 	_ = ex.out.send(body) // a client that left is nobody's error
 	return true, attempt{}

@@ -12,11 +12,19 @@ func (ex *exchange) decide() {
 	in := routing.Input{
 		Query: routing.Query{
 			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
+<<<<<<< HEAD
 			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
 			Tokens:     ex.promptTokens(),
 			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
 			Tied:       ex.tied(),
 			Caller:     ex.callerFacts(),
+=======
+			Session:     wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
+			Tokens:      len(ex.envelope.Body()) / 4,
+			LongContext: wire.WantsLongContext(ex.r.Header),
+			NoFallback:  isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			Caller:      ex.callerFacts(),
+>>>>>>> main
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
 	}
@@ -33,6 +41,7 @@ func (ex *exchange) decide() {
 	live := in
 	ex.trace.Start(&in)
 	ex.plan = routing.Decide(ex.live.Routing, &in)
+	ex.trace.End(ex.plan)
 	if !ex.plan.ExcludedByWindow() {
 		return
 	}
@@ -48,6 +57,7 @@ func (ex *exchange) decide() {
 	}
 	ex.trace.Start(&live)
 	ex.plan = routing.Decide(ex.live.Routing, &live)
+	ex.trace.End(ex.plan)
 }
 
 // sameTurn gives a request that is decided twice the turn that it has already.
@@ -58,6 +68,7 @@ type sameTurn struct {
 
 func (s sameTurn) Turn(routing.RouteID) uint64 { return s.turn }
 
+<<<<<<< HEAD
 // tied tells whether one candidate only is to be dialled: the request refers to
 // what its maker keeps, or the installation wants it so for this format.
 func (ex *exchange) tied() bool {
@@ -83,6 +94,8 @@ func (ex *exchange) promptTokens() int {
 	return len(ex.envelope.Body()) / 4
 }
 
+=======
+>>>>>>> main
 // callerFacts is what the decision needs to know of the caller.
 func (ex *exchange) callerFacts() routing.Caller {
 	c := routing.Caller{Own: ex.caller.Own}

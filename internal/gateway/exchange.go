@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/netip"
 	"runtime/debug"
@@ -67,8 +68,8 @@ type attempt struct {
 	start, duration time.Duration
 	// retry: it repeated the attempt before.
 	retry bool
-	// cut: the time that all attempts share was over, which says nothing about
-	// the provider.
+	// cut: the client's time was over, or that of all attempts of which earlier
+	// ones took a part. Neither says anything about the provider.
 	cut bool
 }
 
@@ -315,5 +316,14 @@ func (ex *exchange) log(status int, code string) {
 		user = id.User
 	}
 	ex.g.opt.Log.Log(ctx, level, "request", "requestId", ex.id, "endpoint", ex.endpoint.ID, "model", clipText(ex.envelope.Model, 80),
-		"key", key, "user", user, "source", ex.caller.Source, "status", status, "code", code, "attempts", ex.dials)
+		"key", key, "user", user, "source", ex.caller.Source, "status", status, "code", code, "attempts", ex.dials, ex.logPlan())
+}
+
+// logPlan is what was decided: the route and where the plan begins.
+func (ex *exchange) logPlan() slog.Attr {
+	if ex.plan == nil || len(ex.plan.Candidates) == 0 {
+		return slog.Attr{}
+	}
+	c := &ex.plan.Candidates[0]
+	return slog.Group("plan", "route", ex.plan.Route, "strategy", c.Strategy, "reason", c.Why, "provider", c.Provider, "wireModel", c.WireModel)
 }

@@ -204,8 +204,12 @@ func (ex *exchange) done(f failure.Failure) {
 		return
 	}
 	ex.permitted = false
+	if f.Category == "" && ex.estimated {
+		// It answers, which ends a probe; that it can't count is no success.
+		f.Category = failure.RequestError
+	}
 	o := state.Outcome{Failure: f, Stream: ex.envelope.Stream && ex.endpoint.Stream}
-	if f.Category == "" && !ex.estimated {
+	if f.Category == "" && ex.endpoint.Counts { // counting is no measure of answering
 		if o.Latency = ex.g.opt.Now().Sub(ex.dialled); o.Stream && !ex.content.IsZero() {
 			o.Latency = ex.content.Sub(ex.dialled)
 		}

@@ -55,6 +55,9 @@ func readRetryAfter(v string) (seconds float64, ok bool) {
 // routingHeaders adds what the decision came to. c is the candidate that
 // served, or whose failure is returned; nil if none was dialled.
 func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
+	if k := ex.caller.Key; k != nil && k.Admin && ex.plan != nil && isTrue(ex.r.Header["X-Interlock-Explain"]) {
+		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())} // it was asked for
+	}
 	if !ex.g.tune.Load().ExposeRouting {
 		return
 	}
@@ -63,9 +66,6 @@ func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
 	h["X-Interlock-Fallbacks"] = []string{strconv.Itoa(max(0, dials-1))}
 	if ex.plan != nil && ex.plan.Route != "" {
 		h["X-Interlock-Route"] = []string{headerValue(string(ex.plan.Route))}
-	}
-	if k := ex.caller.Key; k != nil && k.Admin && ex.plan != nil && isTrue(ex.r.Header["X-Interlock-Explain"]) {
-		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())}
 	}
 	if c == nil {
 		return

@@ -115,7 +115,10 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	case failure.Auth:
 		return ex.gatewayError(502, "upstream_auth", "the provider %q refused %s (%d); an administrator must check its apiKey", p, at.candidate.Credential.Whose(), at.failure.Status)
 	case failure.QuotaExhausted:
-		return ex.gatewayError(429, "upstream_quota", "the quota or credit of %s at the provider %q is used up", at.candidate.Credential.Whose(), p)
+		if at.candidate.Credential == routing.CredentialVirtual {
+			return ex.gatewayError(429, "upstream_quota", "the quota or credit of %s at the provider %q is used up", at.candidate.Credential.Whose(), p)
+		}
+		return ex.gatewayError(429, "upstream_quota", "the quota or credit of the provider %q is used up", p)
 	case failure.Timeout:
 		return ex.gatewayError(504, "upstream_timeout", "the provider %q did not answer in time%s", p, because(at.note))
 	case failure.RateLimit, failure.Overloaded, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter,
@@ -136,7 +139,7 @@ func (ex *exchange) attemptError(at *attempt) *wire.Error {
 
 // failedAll is ER-POOL.
 func (ex *exchange) failedAll() {
-	status, limited, wait := poolStatus(ex.attempts)
+	status, limited, wait := ex.poolStatus()
 	var parts []string
 	for i := range ex.attempts {
 		at := &ex.attempts[i]
@@ -172,10 +175,15 @@ func (ex *exchange) failedAll() {
 // keys count as 502 and exhausted quota as 429, as for a single failure; an
 // attempt without an answer has none to share. limited says that all were
 // rate limited, and wait is the shortest remaining time.
-func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duration) {
+func (ex *exchange) poolStatus() (status int, limited bool, wait time.Duration) {
 	limited = true
-	for i := range attempts {
-		f := &attempts[i].failure
+	now := ex.g.opt.Now().Sub(ex.began)
+	for i := range ex.attempts {
+		at := &ex.attempts[i]
+		if i+1 < len(ex.attempts) && ex.attempts[i+1].retry {
+			continue // the try after it says what came of the candidate
+		}
+		f := &at.failure
 		s := f.Status
 		switch {
 		case f.Category == failure.Auth:
@@ -185,7 +193,7 @@ func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duratio
 		case s < 400, s == 401, s == 403:
 			s = 503
 		}
-		if i == 0 {
+		if status == 0 {
 			status = s
 		} else if s != status {
 			status = 503
@@ -198,6 +206,7 @@ func poolStatus(attempts []attempt) (status int, limited bool, wait time.Duratio
 		if f.HasRetryAfter {
 			after = f.RetryAfter
 		}
+		after = max(after-(now-at.start-at.duration), time.Millisecond) // what remains of it
 		if wait == 0 || after < wait {
 			wait = after
 		}

@@ -11,9 +11,6 @@ type timeoutError struct{ what string }
 
 func (e *timeoutError) Error() string { return e.what }
 
-// shared tells whether it is the limit of all attempts together.
-func (e *timeoutError) shared() bool { return e.what == whatElapsed || e.what == whatClient }
-
 // watchdog bounds the waits of one attempt: for the answer's head, for the
 // first content, and for each further byte. It cancels the attempt's context
 // with an *timeoutError. One timer serves them all: moving a limit further away

@@ -58,6 +58,7 @@ type decision struct {
 	options   []Option
 	optionBuf [8]Option
 	window    int    // the largest one that is too small
+	lost      string // why the prompt is too long for the member that would be the heir
 	heir      string // why the first member takes the caller's credential in place of its key; empty if it does not
 }
 

@@ -25,6 +25,13 @@ func ceilings(c Ceilings) func(*Input) { return func(in *Input) { in.Query.Calle
 
 func asking(e *llm.Endpoint) func(*Input) { return func(in *Input) { in.Query.Endpoint = e } }
 
+// narrow is a provider with a context window of 100 tokens.
+func narrow(p *Provider) *Provider {
+	out := *p
+	out.Windows = map[string]int{"m": 100}
+	return &out
+}
+
 func tokens(n int) func(*Input) { return func(in *Input) { in.Query.Tokens = n } }
 
 func session(id string) func(*Input) { return func(in *Input) { in.Query.Session = id } }
@@ -210,6 +217,7 @@ func TestDecide_RT_GP_and_RT_OKF(t *testing.T) {
 		{"RT-GP only the first that is configured, though it is disabled", []any{with(route(t, "r", "m", b), func(r *Route) { r.First = "a" }), gp}, asked("m", own), "NO_ROUTE"},
 		{"RT-GP a first member that the ceilings exclude leaves the role to nobody", []any{route(t, "r", "m", a, b), gp}, asked("m", own, ceilings(Ceilings{Providers: []ProviderID{"b"}})), "NO_ROUTE"},
 		{"RT-GP a missing alias puts another first", []any{with(route(t, "r", "m", a, b), named("al", "b", "x")), gp}, asked("al", own), "NO_ROUTE"},
+		{"RT-GP ER-CTX a prompt that is too long is said, since the client can shorten it", []any{route(t, "r", "m", narrow(a), b), gp}, asked("m", own, tokens(200)), "context_length_exceeded"},
 		{"RT-GP the strategy puts another first", []any{with(route(t, "r", "m", a, b), strategyOf("round-robin")), gp}, asked("m", own, turn(1)), "NO_ROUTE"},
 		{"RT-GP the strategy starts on it", []any{with(route(t, "r", "m", a, b), strategyOf("round-robin")), gp}, asked("m", own, turn(2)), "a/caller"},
 		{"RT-GP what inherits because the strategy starts on it goes first", []any{with(route(t, "r", "m", a, b, pass), strategyOf("round-robin")), gp}, asked("m", own, turn(3)), "a/caller pass/caller"},

@@ -314,7 +314,7 @@ strategy failover          a: first in order
 try 1    a via claude as claude-x (first in order)
 try 2    c via claude as claude-x (next in order)
 try 3    b via claude as cx-1 (fallback only)
-         only the first is dialled: this endpoint does not fail over
+         only one is dialled: this endpoint does not fail over
 `},
 		{"an endpoint that does not fail over, with one candidate", "one", countTokens, `model    one (revision 1)
 route    picked            one: one

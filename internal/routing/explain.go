@@ -18,13 +18,44 @@ func (p *Plan) Explain() string {
 		}
 		fmt.Fprintf(&b, "%-8s %-17s %s: %s\n", s.Stage, s.Code, s.Subject, s.Detail)
 	}
-	for i, c := range p.Candidates {
-		fmt.Fprintf(&b, "try %-4d %s via %s as %s (%s)\n", i+1, c.Provider, c.Route, c.WireModel, c.Why)
+	for i := range p.Candidates {
+		c := &p.Candidates[i]
+		fmt.Fprintf(&b, "try %-4d %s via %s as %s%s (%s)\n", i+1, c.Provider, c.Route, c.WireModel, c.with(), c.reason())
 	}
-	if len(p.Candidates) > 1 && !p.Failover {
-		b.WriteString("         only the first is dialled: this endpoint does not fail over\n")
+	switch {
+	case len(p.Candidates) < 2 || p.Failover:
+	case p.NoRetry:
+		b.WriteString("         only one is dialled, once: the client wants no fallback\n")
+	default:
+		b.WriteString("         only one is dialled: this endpoint does not fail over\n")
 	}
 	return b.String()
+}
+
+// with names a credential that is not what one expects.
+func (c *Candidate) with() string {
+	switch {
+	case c.Fallback:
+		return " with its own key"
+	case c.Credential.ours():
+		return ""
+	}
+	return " with " + c.Credential.Whose()
+}
+
+// reason says why a candidate is where it is, and what its state means there.
+func (c *Candidate) reason() string {
+	why := c.Why
+	if c.State != Healthy && why != string(c.State) {
+		why += "; " + string(c.State)
+	}
+	switch {
+	case c.State.Dialled():
+		return why
+	case c.Fallback:
+		return why + ": not dialled"
+	}
+	return why + ": dialled only if nobody else was"
 }
 
 // maxLine is the longest Line, in bytes: proxies refuse long headers.

@@ -39,7 +39,7 @@ func (d *decision) collect() {
 			d.consider(i, CredentialVirtual, false)
 		case !v.OrgKey:
 			d.out(codeMode, v, "it has no key of the organisation")
-		case v.NoKey:
+		case d.noKey(v):
 			d.out(codeNoKey, v, "the organisation's key can't be read")
 		default:
 			d.consider(i, CredentialOwn, false)
@@ -64,17 +64,25 @@ func (d *decision) collectOwn() {
 		switch {
 		case !v.OrgKey:
 			d.consider(i, CredentialCaller, false)
+		case i == 0 && d.lost != "":
+			d.out(codeWindow, v, d.lost)
 		case i == inherits:
 			d.p.step(StageMember, "global-passthrough", string(v.ID), "it takes the caller's own credential in place of its key")
 			d.consider(i, CredentialCaller, false)
 		case !fallback:
 			d.out(codeMode, v, without)
-		case v.NoKey:
+		case d.noKey(v):
 			d.out(codeNoKey, v, "the organisation's key can't be read")
 		default:
 			d.consider(i, CredentialOwn, true)
 		}
 	}
+}
+
+// noKey tells whether the organisation's key of a provider can't be read, now
+// or, in a decision that is made again, then.
+func (d *decision) noKey(v *Provider) bool {
+	return v.NoKey || slices.Contains(d.in.Assume.NoKey, v.ID)
 }
 
 // passes tells whether a member is a passthrough one that can serve.
@@ -103,6 +111,12 @@ func (d *decision) inherits() int {
 	first := &d.route.Members[0]
 	v := first.Provider
 	if v.ID != d.route.First || !v.OrgKey || v.NoPassthrough || first.FallbackOnly {
+		return -1
+	}
+	if code, why := d.exclude(v); code == codeWindow {
+		// The client can do something about that, so it is what is said.
+		wire, _ := d.wireModel(v)
+		d.lost, d.window = why, d.contextWindow(v, wire)
 		return -1
 	}
 	var buf [8]Option
@@ -229,6 +243,10 @@ func (d *decision) mapped(v *Provider) bool {
 	return ok || d.alias != nil
 }
 
+// longContext is the window that a client can ask for where the catalogue has a
+// smaller one: Anthropic's beta context-1m.
+const longContext = 1_000_000
+
 // contextWindow is a provider's window for a model in tokens; 0 is unknown.
 func (d *decision) contextWindow(v *Provider, wire string) int {
 	if len(v.Windows) > 0 {
@@ -239,7 +257,11 @@ func (d *decision) contextWindow(v *Provider, wire string) int {
 			return w
 		}
 	}
-	return d.s.table.Model(v.Vendor, wire).Window
+	w := d.s.table.Model(v.Vendor, wire).Window
+	if w > 0 && d.in.Query.LongContext {
+		return max(w, longContext)
+	}
+	return w
 }
 
 // state is the health of an option. What the organisation's credential ran

@@ -32,6 +32,9 @@ type Query struct {
 	// Tied: only the provider that made what the request refers to can serve
 	// it, so one candidate is dialled (RT-FO-2).
 	Tied bool
+	// LongContext: the client asks for a longer context window than models have
+	// by themselves.
+	LongContext bool
 	// NoFallback: the client wants one candidate dialled (RT-FO-11).
 	NoFallback bool
 	Caller     Caller
@@ -133,8 +136,9 @@ type Dice interface {
 
 // Assume are the what-ifs of a dry run.
 type Assume struct {
-	// Down and Parked are providers that count as broken, or as out of quota.
-	Down, Parked []ProviderID
+	// Down and Parked are providers that count as broken, or as out of quota,
+	// and NoKey those whose key counts as unreadable.
+	Down, Parked, NoKey []ProviderID
 }
 
 // calm is the View of nothing, and the Dice that always roll 0.

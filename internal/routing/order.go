@@ -17,7 +17,7 @@ func (d *decision) order() {
 	})
 	for i := range d.options {
 		if o := &d.options[i]; o.State != Healthy {
-			d.p.step(StageState, string(o.State), string(o.Provider.ID), until(o.Until))
+			d.p.step(StageState, string(o.State), string(o.Provider.ID), o.stateDetail(d.in.Facts.Now))
 		}
 	}
 	front := d.front()
@@ -109,10 +109,15 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-// until writes when a state ends.
-func until(t time.Time) string {
-	if t.IsZero() {
+// stateDetail says when a state ends, or what ends it.
+func (o *Option) stateDetail(now time.Time) string {
+	switch {
+	case o.State == Recovering:
+		return "it has all the requests that it may have for now"
+	case o.Until.IsZero():
 		return "for now"
+	case !o.Until.After(now):
+		return "a probe is under way"
 	}
-	return "until " + t.UTC().Format(time.RFC3339)
+	return "until " + o.Until.UTC().Format(time.RFC3339)
 }

@@ -139,11 +139,11 @@ func (d *plain) quickest(members []plainMember) int {
 func (d *plain) betterOfTwo(members []plainMember, total uint64) int {
 	drawn := func(from []int, place uint64) int {
 		for _, i := range from {
-			if w := uint64(members[i].Weight); place >= w {
-				place -= w
-			} else {
+			w := uint64(members[i].Weight)
+			if place < w {
 				return i
 			}
+			place -= w
 		}
 		panic("a place behind all weights")
 	}

@@ -229,7 +229,7 @@ func (d *plain) members() ([]plainMember, string) {
 			switch {
 			case !caller.Own && caller.Virtual == p.ID:
 				c, mode = CredentialVirtual, true
-			case caller.Own && (!p.OrgKey || heir == i):
+			case caller.Own && (!p.OrgKey || heir == i || i == 0 && d.mayInherit() && d.lacks(p) == "window"):
 				c, mode = CredentialCaller, true
 			case caller.Own:
 				mode = pass == 1 && d.route.OrgKeyFallback && passthrough > 0 && org > 0 && len(out) > 0 && !out[0].fallback
@@ -238,7 +238,7 @@ func (d *plain) members() ([]plainMember, string) {
 			if fallback != (pass == 1) {
 				continue
 			}
-			why := ""
+			var why string
 			switch {
 			case !mode:
 				why = "mode"
@@ -316,14 +316,20 @@ func (d *plain) lacks(p *Provider) string {
 	return ""
 }
 
+// mayInherit tells whether the first member has the role if nothing keeps it
+// from serving and the strategy starts on it.
+func (d *plain) mayInherit() bool {
+	if !d.q.Caller.Own || !d.c.GlobalPassthrough || d.q.Endpoint == chat || len(d.route.Members) == 0 {
+		return false
+	}
+	first := d.route.Members[0]
+	return first.Provider.ID == d.route.First && first.Provider.OrgKey && !first.Provider.NoPassthrough && !first.FallbackOnly
+}
+
 // heir is the place of the member that inherits the caller's credential, or -1
 // (RT-GP).
 func (d *plain) heir() int {
-	if !d.q.Caller.Own || !d.c.GlobalPassthrough || d.q.Endpoint == chat || len(d.route.Members) == 0 {
-		return -1
-	}
-	first := d.route.Members[0].Provider
-	if first.ID != d.route.First || !first.OrgKey || first.NoPassthrough {
+	if !d.mayInherit() {
 		return -1
 	}
 	var all []plainMember

@@ -20,13 +20,13 @@ type Strategy interface {
 type Affinity uint8
 
 const (
-	// AffinityNone: the start does not depend on the session.
+	// AffinityNone says that the start does not depend on the session.
 	AffinityNone Affinity = iota
-	// AffinityEqual: rendezvous hashing with equal weights.
+	// AffinityEqual is rendezvous hashing with equal weights.
 	AffinityEqual
-	// AffinityWeighted: rendezvous hashing by the members' weights.
+	// AffinityWeighted is rendezvous hashing by the members' weights.
 	AffinityWeighted
-	// AffinityRemembered: the start is remembered in the session's Pin.
+	// AffinityRemembered says that the start is remembered in the session's Pin.
 	AffinityRemembered
 )
 
@@ -62,10 +62,16 @@ type Choice struct {
 }
 
 // Turn is the number of the turn that this request has in its route. A request
-// takes one turn, however often it is asked for.
+// takes one turn, however often it is asked for. Requests that use no model,
+// such as counts of tokens, have turns of their own: where a client counts
+// before each message, all messages would go to the same member.
 func (c *Choice) Turn() uint64 {
 	if !c.turned {
-		c.turn, c.turned = c.dice.Turn(c.Route.ID), true
+		id := c.Route.ID
+		if !c.Query.Endpoint.Counts {
+			id += "#" + RouteID(c.Query.Endpoint.ID)
+		}
+		c.turn, c.turned = c.dice.Turn(id), true
 	}
 	return c.turn
 }

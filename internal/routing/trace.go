@@ -25,6 +25,10 @@ type Trace struct {
 	Own        bool   `json:"own,omitempty"`
 	NoFallback bool   `json:"noFallback,omitempty"`
 	Tied       bool   `json:"tied,omitempty"`
+	// LongContext is Query.LongContext.
+	LongContext bool `json:"longContext,omitempty"`
+	// NoKey are the providers of the route whose key could not be read.
+	NoKey []ProviderID `json:"noKey,omitempty"`
 	// Pins are what the session had.
 	Pins map[RouteID]Pin `json:"pins,omitempty"`
 
@@ -74,7 +78,7 @@ type (
 // View and Dice through it.
 func (t *Trace) Start(in *Input) {
 	*t = Trace{
-		Now: wall(in.Facts.Now), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback, Tied: in.Query.Tied,
+		Now: wall(in.Facts.Now), Session: in.Query.Session, Tokens: in.Query.Tokens, Own: in.Query.Caller.Own, NoFallback: in.Query.NoFallback, Tied: in.Query.Tied, LongContext: in.Query.LongContext,
 		Pins: in.Facts.Pins, view: in.View, dice: in.Dice,
 		Healths: t.Healths[:0], Coolings: t.Coolings[:0], Latencies: t.Latencies[:0], Loads: t.Loads[:0], Draws: t.Draws[:0], Turns: t.Turns[:0],
 	}
@@ -91,10 +95,21 @@ func (t *Trace) Start(in *Input) {
 // model and the key's part of the caller.
 func (t *Trace) Apply(in *Input) {
 	in.Query.Session, in.Query.Tokens, in.Query.NoFallback = t.Session, t.Tokens, t.NoFallback
-	in.Query.Caller.Own, in.Query.Tied = t.Own, t.Tied
+	in.Query.Caller.Own, in.Query.Tied, in.Query.LongContext = t.Own, t.Tied, t.LongContext
+	in.Assume.NoKey = t.NoKey
 	in.Facts = Facts{Now: t.Now, Pins: t.Pins}
 	in.View, in.Dice = t, t
 	t.view, t.dice, t.drawn = nil, nil, 0
+}
+
+// End notes what the plan tells of keys that could not be read: another
+// compilation of the same configuration may read them.
+func (t *Trace) End(p *Plan) {
+	for i := range p.Steps {
+		if p.Steps[i].Code == codeNoKey {
+			t.NoKey = append(t.NoKey, ProviderID(p.Steps[i].Subject))
+		}
+	}
 }
 
 // ParseTrace reads the JSON form.
@@ -222,7 +237,7 @@ func (t *Trace) AppendJSON(b []byte) []byte {
 	// That nothing was known had to be noted for a second look only.
 	t.Latencies = slices.DeleteFunc(t.Latencies, func(l seenLatency) bool { return l.P95 == 0 && l.N == 0 })
 	t.Loads = slices.DeleteFunc(t.Loads, func(l seenLoad) bool { return l == seenLoad{Provider: l.Provider, WireModel: l.WireModel} })
-	state := len(t.Healths)+len(t.Coolings)+len(t.Latencies)+len(t.Loads)+len(t.Pins) > 0
+	state := t.LongContext || len(t.NoKey)+len(t.Healths)+len(t.Coolings)+len(t.Latencies)+len(t.Loads)+len(t.Pins) > 0
 	if state {
 		if full, err := json.Marshal(t); err == nil { // it can fail for no value that is in there
 			return append(b, full...)

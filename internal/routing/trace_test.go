@@ -188,11 +188,11 @@ func TestTrace_BY_2_decides_by_the_wall_clock(t *testing.T) {
 	tr.Start(&Input{Facts: Facts{Now: now}, View: &world{health: map[ProviderID]Health{"a": {OpenUntil: until, ParkedUntil: until}}, cooling: map[string]time.Time{"a/" + known("m"): until}}})
 	h, cooling := tr.Health("a"), tr.CoolingUntil("a", "m")
 	for name, got := range map[string]time.Time{"open": h.OpenUntil, "parked": h.ParkedUntil, "cooling": cooling} {
-		if got != until.Round(0).UTC() { //nolint:revive // the representation is what matters
+		if got != until.Round(0).UTC() { // not Equal: the representation is what matters
 			t.Errorf("%s until %v has more than %v", name, got, until.Round(0).UTC())
 		}
 	}
-	if tr.Now != now.Round(0).UTC() { //nolint:revive // likewise
+	if tr.Now != now.Round(0).UTC() {
 		t.Errorf("now is %v", tr.Now)
 	}
 }

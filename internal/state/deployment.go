@@ -81,14 +81,14 @@ func (c *cooldown) end(bound time.Duration) time.Time {
 }
 
 // cool starts the cooldown that a rate limit asks for: exactly as long as the
-// provider says, up to a bound. One that ends later stays: a provider has
+// provider says, up to a bound, or a short time if it does not say. One that ends later stays: a provider has
 // limits per minute and per day.
 func (d *deployment) cool(f failure.Failure, bound time.Duration, now time.Time) {
 	wait := defaultCooldown
 	if limitEnds(f) {
-		wait = f.RetryAfter
+		wait = min(f.RetryAfter, bound)
 	}
-	next := &cooldown{since: now, until: now.Add(min(wait, bound))}
+	next := &cooldown{since: now, until: now.Add(wait)}
 	if !next.until.After(now) {
 		return
 	}

@@ -58,7 +58,8 @@ type Audit interface {
 	// Import stores records and moves the place in one transaction, so that
 	// each record is stored exactly once whatever happens in between. The
 	// place only moves forward: ErrImported, and nothing stored, if it is at
-	// upTo already or beyond.
+	// upTo already or beyond. It keeps neither the list nor the Data of its
+	// records, whose bytes the caller uses again.
 	Import(ctx context.Context, spool string, records []Record, upTo Position) error
 	// Records lists at most limit records, the last stored first.
 	Records(ctx context.Context, f RecordFilter, limit int) ([]Record, error)

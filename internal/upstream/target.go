@@ -218,7 +218,7 @@ func (t *Target) header(c *Call) http.Header {
 		forward = &t.forwardOwn
 	}
 	for k, v := range c.Header {
-		if forward.has(k) {
+		if forward.has(k) && !holdsOurs(v) {
 			h[k] = v
 		}
 	}
@@ -251,6 +251,17 @@ func (t *Target) header(c *Call) http.Header {
 		t.driver.Complete(h)
 	}
 	return h
+}
+
+// holdsOurs tells whether a header holds an Interlock credential, which a client
+// can have put anywhere.
+func holdsOurs(values []string) bool {
+	for _, v := range values {
+		if strings.Contains(v, "ilk_") || strings.Contains(v, "sess_") {
+			return true
+		}
+	}
+	return false
 }
 
 // asCaller passes the caller's own credential on. Where a vendor has one header

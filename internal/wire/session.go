@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxSession is the longest session id, in characters; a longer one is none.
@@ -219,4 +220,31 @@ func isBase64(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// WantsLongContext tells whether a client asks for a context of a million
+// tokens by a beta header (Anthropic's context-1m).
+func WantsLongContext(h map[string][]string) bool {
+	for _, v := range h["Anthropic-Beta"] {
+		if strings.Contains(v, "context-1m") {
+			return true
+		}
+	}
+	return false
+}
+
+// GuessTokens is EstimateTokens for people who want to know: a letter outside
+// ASCII is more like a token of its own.
+func GuessTokens(body []byte) int {
+	n, wide := EstimateTokens(body, 0), 0
+	for i := 0; i < len(body); {
+		if body[i] < utf8.RuneSelf {
+			i++
+			continue
+		}
+		_, size := utf8.DecodeRune(body[i:])
+		i += size
+		wide += 4 - size // in quarters of a token
+	}
+	return n + wide/4
 }

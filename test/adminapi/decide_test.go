@@ -207,7 +207,7 @@ func TestAP_dry_run(t *testing.T) {
 	t.Run("what is not used is said", func(t *testing.T) {
 		got := gw.resolve(`{"model":"order-5","caller":{"team":"a"},"params":{"x":1},"pii":true,"budgetUsed":0,"tokensUsed":1,"headers":{"x-other":"1"},"assume":{"down":["nobody"],"ignoreGrantRoute":true}}`)
 		text := strings.Join(got.Warnings, "\n")
-		for _, field := range []string{"caller:", "params:", "pii:", "budgetUsed:", "tokensUsed:", "assume.ignoreGrantRoute:", "headers.x-other:", "assume.down[0]:"} {
+		for _, field := range []string{"caller:", "params.x:", "pii:", "budgetUsed:", "tokensUsed:", "assume.ignoreGrantRoute:", "headers.x-other:", "assume.down[0]:"} {
 			if !strings.Contains(text, field) {
 				t.Errorf("%s is not in %s", field, text)
 			}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
-	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
 // breakerAt is settings of a breaker that opens after n failures, for so many
@@ -336,7 +335,7 @@ func TestBY_13_recovery_is_gentle(t *testing.T) {
 	r.script(t, at("a", fakellm.Rule{DelayMS: 300, Reply: says("a")}))
 	var byA, byB atomic.Int64
 	concurrently(40, 40, func(int) {
-		var got gwtest.Answer = r.ask(t)
+		got := r.ask(t)
 		switch got.Header.Get("X-Interlock-Provider") {
 		case "a":
 			byA.Add(1)

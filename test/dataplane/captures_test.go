@@ -409,7 +409,8 @@ func TestRQ_3b_R14_each_attempt_starts_from_the_client_s_bytes(t *testing.T) {
 	gw := gwtest.StartWith(t, gwtest.Config{Settings: noBreaker, Documents: []string{
 		first.Anthropic("a1", `modelAliases: {claude-alias: first-wire-name-that-is-longer}`), second.Anthropic("a2", `modelAliases: {claude-alias: w}`),
 		gwtest.Route("claude", `"claude-*"`, "a1", "a2"),
-		first.OpenAI("o1", `modelAliases: {gpt-alias: first-wire-name-that-is-longer}`), second.OpenAI("o2"), gwtest.Route("gpt", `"gpt-*"`, "o1", "o2")}})
+		first.OpenAI("o1", `modelAliases: {gpt-alias: first-wire-name-that-is-longer}`), second.OpenAI("o2"), gwtest.Route("gpt", `"gpt-*"`, "o1", "o2"),
+	}})
 	eachEndpoint(t, func(t *testing.T, e *llm.Endpoint) {
 		if !e.Failover {
 			t.Skip("one candidate only")

@@ -27,7 +27,7 @@ func TestRT_FO_2_a_count_dials_one_candidate(t *testing.T) {
 		"529":      {fakellm.Rule{Action: "status", Status: 529}, 1, 529},
 		"401":      {fakellm.Rule{Action: "status", Status: 401}, 1, 502},
 		"402":      {fakellm.Rule{Action: "status", Status: 402}, 1, 429},
-		"own_404":  {fakellm.Rule{Action: "status", Status: 404}, 1, 404},
+		"own_404":  {fakellm.Rule{Action: "status", Status: 404, Message: "model: claude-test"}, 1, 404},
 		"400":      {fakellm.Rule{Action: "status", Status: 400}, 1, 400},
 		"silent":   {fakellm.Rule{Action: "hang"}, 1, 504},
 		"503":      {fakellm.Rule{Action: "status", Status: 503}, 3, 503},
@@ -82,6 +82,8 @@ func TestRT_FO_2_R68_an_estimate_is_marked(t *testing.T) {
 		"404_of_a_proxy":        {Action: "status", Status: 404, Shape: "html"},
 		"404_without_a_body":    {Action: "status", Status: 404, Shape: "empty"},
 		"404_of_another_format": {Action: "status", Status: 404, Body: `{"detail":"Not Found"}`},
+		"404_of_a_path":         {Action: "status", Status: 404},
+		"404_of_openai":         {Action: "status", Status: 404, Body: `{"error":{"message":"Invalid URL (POST /v1/messages/count_tokens)","type":"invalid_request_error"}}`},
 		"404_in_plain_text":     {Action: "status", Status: 404, Shape: "plain"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -146,7 +146,7 @@ func TestRT_GP_the_strategy_puts_another_first(t *testing.T) {
 		r.script(t, fails("c", 500))
 		r.ask(t, w.own()...)
 		dials := r.dialled()
-		for _, c := range strings.Fields(r.credentials(t)) {
+		for c := range strings.FieldsSeq(r.credentials(t)) {
 			if !strings.HasSuffix(c, ":caller") {
 				t.Errorf("request %d: %s", i, c)
 			}

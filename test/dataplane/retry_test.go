@@ -48,7 +48,7 @@ func TestRT_FO_3_which_failures_are_repeated(t *testing.T) {
 		{name: "402", rule: fakellm.Rule{Action: "status", Status: 402, Message: "Insufficient credits"}},
 		{name: "400", rule: fakellm.Rule{Action: "status", Status: 400}},
 		{name: "401", rule: fakellm.Rule{Action: "status", Status: 401}},
-		{name: "404_of_the_format", rule: fakellm.Rule{Action: "status", Status: 404}},
+		{name: "404_of_a_model", rule: fakellm.Rule{Action: "status", Status: 404, Message: "model: m"}},
 		{name: "408", rule: fakellm.Rule{Action: "status", Status: 408}},
 		{name: "409", rule: fakellm.Rule{Action: "status", Status: 409}},
 		{name: "no_answer_in_time", rule: fakellm.Rule{Action: "hang"}},
@@ -225,7 +225,7 @@ func TestRT_FO_11_R31_BY_18_no_fallback(t *testing.T) {
 		none := "X-Interlock-No-Fallback: true"
 		cases := map[string]fakellm.Rule{
 			"500": {Action: "status", Status: 500}, "503": {Action: "status", Status: 503}, "429": {Action: "status", Status: 429}, "401": {Action: "status", Status: 401},
-			"402": {Action: "status", Status: 402, Message: "Insufficient credits"}, "404": {Action: "status", Status: 404},
+			"402": {Action: "status", Status: 402, Message: "Insufficient credits"}, "404": {Action: "status", Status: 404, Message: "model: m"},
 			"reset": {Action: "reset"}, "silent": {Action: "hang"}, "not_an_answer": {Action: "error_200", Body: "<html>"},
 		}
 		if w.stream {

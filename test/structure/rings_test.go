@@ -64,7 +64,7 @@ var external = map[string][]string{
 	"modernc.org/sqlite":                 {"internal/store"},
 	"github.com/go-json-experiment/json": {"internal/control"},
 	"github.com/goccy/go-yaml":           {"internal/config", "internal/catalog"},
-	"github.com/klauspost/compress":      {"internal/gateway", "internal/upstream", "internal/fakellm"},
+	"github.com/klauspost/compress":      {"internal/gateway", "internal/upstream", "internal/fakellm", "internal/store"},
 	"github.com/cespare/xxhash/v2":       {"internal/routing"},
 	"github.com/spf13/cobra":             {"internal/cli"},
 	"github.com/tidwall/gjson":           {"internal/fakellm"},

@@ -263,7 +263,7 @@ func (s *signature) VerifySignature(ctx context.Context, jwt string) ([]byte, er
 }
 
 func (s *signature) verify(ctx context.Context, jwt string) ([]byte, error) {
-	jws, err := jose.ParseSigned(jwt, joseAlgorithms())
+	jws, err := jose.ParseSignedCompact(jwt, joseAlgorithms())
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package issuer_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
@@ -65,7 +64,7 @@ func verify(tb testing.TB, s *issuer.Set, raw string) (*auth.Identity, error) {
 	if t == nil {
 		tb.Fatal("the token is not recognised")
 	}
-	return t.Verify(context.Background())
+	return t.Verify(tb.Context())
 }
 
 // wantGood verifies a token that is good.

@@ -67,8 +67,7 @@ func TestKeys_RQ_CRED_made_up_ids_do_not_hammer_the_issuer(t *testing.T) {
 		t.Errorf("%d of 200 were refused", len(refused))
 	}
 	for _, err := range refused {
-		var wrong *auth.Error
-		if !errors.As(err, &wrong) {
+		if _, ok := errors.AsType[*auth.Error](err); !ok {
 			t.Fatalf("%T %v", err, err)
 		}
 	}

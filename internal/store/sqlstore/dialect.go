@@ -18,10 +18,6 @@ type dialect struct {
 	migrations string
 	// open connects: one connection that writes and several that read.
 	open func(ctx context.Context, path string, o Options) (*connections, error)
-	// useIndex follows a table that is to be read by an index, or by its
-	// primary key only. It is empty for a database that knows how much is in
-	// its tables and chooses by itself.
-	useIndex func(index string) string
 	// unavailable says that an error is the database's condition and not
 	// the statement's.
 	unavailable func(error) bool

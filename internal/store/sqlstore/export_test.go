@@ -35,15 +35,19 @@ func (s *Store) Strings(ctx context.Context, query string, args ...any) ([]strin
 	return out, rows.Err()
 }
 
-// Plan is how SQLite answers a list of records.
-func (s *Store) Plan(ctx context.Context, f store.RecordFilter) (string, error) {
-	direct, err := s.isFew(ctx, &f)
-	if err != nil {
-		return "", err
-	}
-	text, args := s.dialect.recordsQuery(&f, 50, direct)
+// Plan is how SQLite answers the two queries of a list of records: for groups
+// of packs, and for packs.
+func (s *Store) Plan(ctx context.Context, f store.RecordFilter) (groups, packs string, err error) {
+	q := &search{wanted: want(&f), step: 50}
+	text, args := q.groupsQuery(9, 50)
 	steps, err := s.Strings(ctx, "EXPLAIN QUERY PLAN "+text, args...)
-	return strings.Join(steps, "\n"), err
+	if err != nil {
+		return "", "", err
+	}
+	groups = strings.Join(steps, "\n")
+	text, args = q.packsQuery(512, 9*512, 5)
+	steps, err = s.Strings(ctx, "EXPLAIN QUERY PLAN "+text, args...)
+	return groups, strings.Join(steps, "\n"), err
 }
 
 // Migrations are the embedded migrations by their names.
@@ -66,7 +70,11 @@ func MakeVersion(ctx context.Context, path string, version int64, script string)
 		return err
 	}
 	defer c.close()
-	p, err := newMigrator(d, c.write)
+	zip, err := newZipper()
+	if err != nil {
+		return err
+	}
+	p, err := newMigrator(d, c.write, zip)
 	if err != nil {
 		return err
 	}
@@ -84,7 +92,7 @@ func Versions() ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	var versions []int64
+	versions := []int64{repackVersion}
 	for _, e := range entries {
 		var v int64
 		if _, err := fmt.Sscanf(e.Name(), "%d_", &v); err != nil {

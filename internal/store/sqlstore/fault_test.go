@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -83,7 +84,11 @@ func checkFault(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	records := make([]store.Record, 300)
 	for i := range records {
-		records[i] = store.Record{Time: time.Now(), Data: someData}
+		var noise []byte // equal ones need next to no space
+		for range 50 {
+			noise = fmt.Appendf(noise, "%x", rand.Uint64())
+		}
+		records[i] = store.Record{Time: time.Now(), Data: fmt.Appendf(nil, `{"x":%q}`, noise)}
 	}
 	for name, err := range map[string]error{
 		"Update": grow(t, s, 100_000),

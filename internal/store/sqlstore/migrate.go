@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,8 +22,8 @@ const migrateAttempts = 20
 // migrate brings the schema to the newest version. Migrations only go forward
 // and each is one transaction. Of two processes that start at once one gets
 // through and the other fails on what is there by then: it looks again.
-func migrate(ctx context.Context, d *dialect, db *sqlx.DB) error {
-	p, err := newMigrator(d, db)
+func migrate(ctx context.Context, d *dialect, db *sqlx.DB, zip *zipper) error {
+	p, err := newMigrator(d, db, zip)
 	if err != nil {
 		return err
 	}
@@ -34,12 +35,13 @@ func migrate(ctx context.Context, d *dialect, db *sqlx.DB) error {
 	}
 }
 
-func newMigrator(d *dialect, db *sqlx.DB) (*goose.Provider, error) {
+func newMigrator(d *dialect, db *sqlx.DB, zip *zipper) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, d.migrations)
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
-	p, err := goose.NewProvider(d.goose, db.DB, files, goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_versions"))
+	repacks := goose.NewGoMigration(repackVersion, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error { return repack(ctx, tx, zip) }}, nil)
+	p, err := goose.NewProvider(d.goose, db.DB, files, goose.WithDisableGlobalRegistry(true), goose.WithTableName("schema_versions"), goose.WithGoMigrations(repacks))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -24,8 +25,9 @@ import (
 // Add a line for a new one.
 func TestMigrationsAreAppendOnly(t *testing.T) {
 	want := map[string]string{
-		"sqlite/00001_config.sql": "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
-		"sqlite/00002_audit.sql":  "7086e87544bc233b019dbeb8e9b8b1a4c004768d9cacdb46f5bfb4992b0fd213",
+		"sqlite/00001_config.sql":      "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
+		"sqlite/00002_audit.sql":       "7086e87544bc233b019dbeb8e9b8b1a4c004768d9cacdb46f5bfb4992b0fd213",
+		"sqlite/00003_audit_packs.sql": "559afb0f0ed58770c520f6709957d8532e8f83fa31f8139565e3f809f4469427",
 	}
 	files, err := sqlstore.Migrations()
 	if err != nil {
@@ -79,6 +81,75 @@ func TestOP_7_MigratesFromEveryVersion(t *testing.T) {
 			sound(t, s)
 		})
 	}
+}
+
+// TestOP_7_MovesRecordsIntoPacks: a large audit of schema version 2, with gaps
+// as a deletion leaves them, is the same afterwards.
+func TestOP_7_MovesRecordsIntoPacks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "old.db")
+	const last = 70_000
+	script := fmt.Sprintf(`
+		WITH RECURSIVE n (seq) AS (SELECT 3 UNION ALL SELECT seq + 1 + (seq %% 1000 = 0) * 700 FROM n WHERE seq < %d)
+		INSERT INTO audit (seq, time, request_id, kind, outcome, code, status, key, team, model, route, provider, data)
+		SELECT seq, 1767225600000000 + seq, 'r-' || seq, 'request', CASE seq %% 100 WHEN 7 THEN 'error' ELSE 'allow' END, '', 200 + seq %% 3,
+			'key-' || (seq %% 50), 'a', 'm-' || (seq %% 7), 'chat', CASE seq WHEN 40000 THEN 'rare' ELSE 'p' END, '{"n":' || seq || '}'
+		FROM n;
+		UPDATE audit_head SET seq = %d;
+		INSERT INTO audit_blocks (block, min_time, max_time) VALUES (0, 0, 1)`, last, last+5)
+	if err := sqlstore.MakeVersion(t.Context(), path, 2, script); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, sqlstore.Options{URL: "sqlite:" + path})
+	all, err := s.Records(t.Context(), store.RecordFilter{}, last)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, seq := len(all)-1, int64(3); i >= 0; i-- {
+		r := all[i]
+		want := store.Record{
+			Seq: seq, Time: moment(int(seq)), RequestID: fmt.Sprint("r-", seq), Kind: "request", Outcome: "allow", Status: int(200 + seq%3),
+			Key: fmt.Sprint("key-", seq%50), Team: "a", Model: fmt.Sprint("m-", seq%7), Route: "chat", Provider: "p", Data: fmt.Appendf(nil, `{"n":%d}`, seq),
+		}
+		if seq%100 == 7 {
+			want.Outcome = "error"
+		}
+		if seq == 40000 {
+			want.Provider = "rare"
+		}
+		if !reflect.DeepEqual(r, want) {
+			t.Fatalf("got %+v, want %+v", r, want)
+		}
+		if seq++; (seq-1)%1000 == 0 {
+			seq += 700
+		}
+	}
+	for _, f := range []store.RecordFilter{{Provider: "rare"}, {RequestID: "r-900"}, {Key: "key-7", Outcome: "error"}, {From: moment(500), To: moment(2800)}} {
+		var want []int64
+		for _, r := range all {
+			if (f.Provider == "" || f.Provider == r.Provider) && (f.RequestID == "" || f.RequestID == r.RequestID) && (f.Key == "" || f.Key == r.Key) &&
+				(f.Outcome == "" || f.Outcome == r.Outcome) && (f.From.IsZero() || !r.Time.Before(f.From) && r.Time.Before(f.To)) {
+				want = append(want, r.Seq)
+			}
+		}
+		got, err := s.Records(t.Context(), f, last)
+		var seqs []int64
+		for _, r := range got {
+			seqs = append(seqs, r.Seq)
+		}
+		if err != nil || len(want) == 0 || !slices.Equal(seqs, want) {
+			t.Errorf("%+v finds %d records, want %d: %v", f, len(seqs), len(want), err)
+		}
+	}
+	if err := s.Import(t.Context(), "new", []store.Record{{Key: "new"}}, store.Position{Offset: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Records(t.Context(), store.RecordFilter{Key: "new"}, 2); len(got) != 1 || got[0].Seq != last+6 || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if n, err := s.DeleteBefore(t.Context(), moment(last+9), 2*last); n < len(all) || err != nil {
+		t.Errorf("%d of %d are deleted: %v", n, len(all)+1, err)
+	}
+	sound(t, s)
 }
 
 // moment is one of the times in the data of old versions.

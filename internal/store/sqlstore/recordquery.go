@@ -3,55 +3,7 @@ package sqlstore
 import (
 	"strconv"
 	"strings"
-
-	"github.com/interlock-gateway/interlock/internal/store"
 )
-
-const recordColumns = `seq, time, request_id, kind, outcome, code, status, key, team, model, route, provider, data`
-
-// recordsQuery writes the query of a filter. Request ids, keys, codes and
-// failures have indexes. Times and texts of other columns are looked up in the
-// blocks of records first, and only where they all are records are read; a
-// direct query does without. The tables are nested loops in the order in which
-// they are written, CROSS JOIN keeps SQLite to it, so records come newest first
-// without sorting and the search ends with the page.
-func (d *dialect) recordsQuery(f *store.RecordFilter, limit int, direct bool) (string, []any) {
-	q := &query{}
-	q.filter(f)
-	index, implied := recordIndex(f)
-	if implied != "" {
-		q.and(implied)
-	}
-	order := "a.seq DESC"
-	if !direct {
-		if lead := q.addBlocks(f); lead != "" {
-			order = lead + ".block DESC, a.seq DESC"
-		}
-	}
-	text := "SELECT a." + strings.ReplaceAll(recordColumns, ", ", ", a.") +
-		" FROM " + strings.Join(append(q.tables, "audit a"+d.useIndex(index)), " CROSS JOIN ") +
-		q.where() + " ORDER BY " + order + " LIMIT " + q.bind(limit)
-	return text, q.args
-}
-
-// recordIndex chooses the index that leads to records, "" for none, and says
-// what it holds in the words of the index.
-func recordIndex(f *store.RecordFilter) (name, implied string) {
-	failed := f.Outcome != "" && f.Outcome != "allow"
-	switch {
-	case f.RequestID != "":
-		return "audit_request", "a.request_id <> ''"
-	case f.Key != "" && failed:
-		return "audit_key_failed", "a.key <> '' AND a.outcome <> 'allow'"
-	case f.Key != "":
-		return "audit_key", "a.key <> ''"
-	case f.Code != "":
-		return "audit_code", "a.code <> ''"
-	case failed:
-		return "audit_failed", "a.outcome <> 'allow'"
-	}
-	return "", ""
-}
 
 // query collects the parts of a query and the values that they bind.
 type query struct {
@@ -68,75 +20,51 @@ func (q *query) bind(v any) string {
 
 func (q *query) and(condition string) { q.conditions = append(q.conditions, condition) }
 
-func (q *query) where() string {
-	if len(q.conditions) == 0 {
-		return ""
+// times adds the times that what is in a table has to overlap.
+func (q *query) times(table string, w *wanted) {
+	if w.from != nil {
+		q.and(table + ".max_time >= " + q.bind(*w.from))
 	}
-	return " WHERE " + strings.Join(q.conditions, " AND ")
-}
-
-// filter adds what each record has to meet.
-func (q *query) filter(f *store.RecordFilter) {
-	columns := blockColumns(f.Kind, f.Outcome, f.Code, f.Team, f.Model, f.Route, f.Provider)
-	for _, c := range append(columns[:], column{"request_id", f.RequestID}, column{"key", f.Key}) {
-		if c.value != "" {
-			q.and("a." + c.name + " = " + q.bind(clean(c.value)))
-		}
-	}
-	if !f.From.IsZero() {
-		q.and("a.time >= " + q.bind(f.From.UnixMicro()))
-	}
-	if !f.To.IsZero() {
-		q.and("a.time < " + q.bind(f.To.UnixMicro()))
-	}
-	if f.Before > 0 {
-		q.and("a.seq < " + q.bind(f.Before))
+	if w.to != nil {
+		q.and(table + ".min_time < " + q.bind(*w.to))
 	}
 }
 
-// addBlocks adds the tables that lead to the blocks that have what a filter asks
-// for, and ties the records to them. It returns the first table, "" if there
-// is none.
-func (q *query) addBlocks(f *store.RecordFilter) (lead string) {
-	for _, c := range blockColumns(f.Kind, f.Outcome, f.Code, f.Team, f.Model, f.Route, f.Provider) {
-		if !c.leads() {
-			continue
-		}
-		t := "t" + strconv.Itoa(len(q.tables))
-		q.addBlockTable("audit_terms", t, &lead, f)
-		q.and(t + ".field = '" + c.name + "'")
-		q.and(t + ".value = " + q.bind(clean(c.value)))
-		q.and("a.seq BETWEEN " + t + ".first_seq AND " + t + ".last_seq")
-		if t != lead {
-			q.and(t + ".first_seq <= " + lead + ".last_seq")
-			q.and(t + ".last_seq >= " + lead + ".first_seq")
-		}
-	}
-	if f.From.IsZero() && f.To.IsZero() {
-		return lead
-	}
-	q.addBlockTable("audit_blocks", "b", &lead, f)
-	q.and("a.seq >= b.block * " + strconv.Itoa(blockSize))
-	q.and("a.seq < (b.block + 1) * " + strconv.Itoa(blockSize))
-	if !f.From.IsZero() {
-		q.and("b.max_time >= " + q.bind(f.From.UnixMicro()))
-	}
-	if !f.To.IsZero() {
-		q.and("b.min_time < " + q.bind(f.To.UnixMicro()))
-	}
-	return lead
+// text is the query. The tables are nested loops in the order in which they are
+// written, CROSS JOIN keeps SQLite to it, so rows come in the order of the
+// first table's key without sorting.
+func (q *query) text(columns, order string, limit int) string {
+	return "SELECT " + columns + " FROM " + strings.Join(q.tables, " CROSS JOIN ") + " WHERE " + strings.Join(q.conditions, " AND ") +
+		" ORDER BY " + order + " DESC LIMIT " + q.bind(limit)
 }
 
-// addBlockTable adds a table that has blocks: the same ones as the first table.
-func (q *query) addBlockTable(table, alias string, lead *string, f *store.RecordFilter) {
-	q.tables = append(q.tables, table+" "+alias)
-	switch {
-	case *lead != "":
-		q.and(alias + ".block = " + *lead + ".block")
-	case f.Before > 0:
-		q.and(alias + ".block <= " + q.bind(blockOf(f.Before)))
+// groupsQuery lists groups before one with the parts of their words that the
+// wanted ones are in.
+func (w *wanted) groupsQuery(before int64, limit int) (string, []any) {
+	q := &query{tables: []string{"audit_groups g"}}
+	columns := []string{"g.grp"}
+	q.and("g.grp < " + q.bind(before))
+	q.times("g", w)
+	for i, word := range w.words {
+		t := "w" + strconv.Itoa(i)
+		q.tables = append(q.tables, "audit_words "+t)
+		q.and(t + ".grp = g.grp")
+		q.and(t + ".part = " + q.bind(wordPart(word)))
+		columns = append(columns, t+".words")
 	}
-	if *lead == "" {
-		*lead = alias
+	text := q.text(strings.Join(columns, ", "), "g.grp", limit)
+	return text, q.args
+}
+
+// packsQuery lists packs between two numbers, if their bits are set, without
+// their texts.
+func (q *search) packsQuery(from, to int64, packs uint64) (string, []any) {
+	b := &query{tables: []string{"audit_packs p"}}
+	b.and("p.seq BETWEEN " + b.bind(from) + " AND " + b.bind(to))
+	if packs != ^uint64(0) {
+		b.and("(" + b.bind(int64(packs)) + " >> ((p.seq / " + strconv.Itoa(packSize) + ") % " + strconv.Itoa(groupSize) + ")) & 1 = 1")
 	}
+	b.times("p", q.wanted)
+	text := b.text("p.seq, p.cols, NULL", "p.seq", q.step)
+	return text, b.args
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -12,14 +13,14 @@ import (
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
-// DeleteBefore implements store.Audit. It goes block by block, each in a
+// DeleteBefore implements store.Audit. It goes pack by pack, each in a
 // transaction of its own, so that nobody waits for it for long.
 func (s *Store) DeleteBefore(ctx context.Context, t time.Time, limit int) (int, error) {
 	deleted := 0
 	for deleted < limit {
 		n := 0
 		err := s.inWrite(ctx, func(tx *sqlx.Tx) (err error) {
-			n, err = deleteFromBlock(ctx, tx, t.UnixMicro(), min(limit-deleted, blockSize))
+			n, err = s.deleteFromPack(ctx, tx, t.UnixMicro(), limit-deleted)
 			return err
 		})
 		if errors.Is(err, store.ErrNotFound) {
@@ -33,48 +34,75 @@ func (s *Store) DeleteBefore(ctx context.Context, t time.Time, limit int) (int, 
 	return deleted, nil
 }
 
-// deleteFromBlock removes at most limit old records of the first block that
-// has any. It returns store.ErrNotFound if no block has.
-func deleteFromBlock(ctx context.Context, tx *sqlx.Tx, before int64, limit int) (int, error) {
-	var block int64
-	err := tx.GetContext(ctx, &block, `SELECT block FROM audit_blocks WHERE min_time < $1 ORDER BY block LIMIT 1`, before)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, store.ErrNotFound
+// deleteFromPack removes at most limit old records of the first pack that has
+// any. It returns store.ErrNotFound if no pack has.
+func (s *Store) deleteFromPack(ctx context.Context, tx *sqlx.Tx, before int64, limit int) (int, error) {
+	row, err := oldPack(ctx, tx, before)
+	if err != nil {
+		return 0, err
+	}
+	v, err := s.zip.viewAll(row)
+	if err != nil {
+		return 0, err
+	}
+	drop, deleted := make([]bool, v.n), 0
+	for i, e := range v.entries() {
+		if drop[i] = e.time < before && deleted < limit; drop[i] {
+			deleted++
+		}
+	}
+	if deleted == v.n {
+		_, err = tx.ExecContext(ctx, `DELETE FROM audit_packs WHERE seq = $1`, row.seq)
+	} else {
+		err = rewritePack(ctx, tx, s.zip, v, row.seq, drop)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find a block: %w", err)
+		return 0, fmt.Errorf("delete from the records from number %d on: %w", row.seq, err)
 	}
-	first, last := block*blockSize, (block+1)*blockSize-1
-	result, err := tx.ExecContext(ctx, `
-		DELETE FROM audit WHERE seq IN (
-			SELECT seq FROM audit WHERE seq BETWEEN $1 AND $2 AND time < $3 ORDER BY seq LIMIT $4)`, first, last, before, limit)
-	if err != nil {
-		return 0, fmt.Errorf("delete from block %d: %w", block, err)
+	var closed int
+	group := groupOf(row.seq)
+	if err := tx.GetContext(ctx, &closed, `SELECT COUNT(*) FROM audit_groups WHERE grp = $1`, group); err != nil || closed == 0 {
+		return deleted, err
 	}
-	n, err := result.RowsAffected()
-	if err != nil {
-		return 0, fmt.Errorf("delete from block %d: %w", block, err)
-	}
-	if err := shrinkBlock(ctx, tx, block, first, last); err != nil {
-		return 0, fmt.Errorf("shrink block %d: %w", block, err)
-	}
-	return int(n), nil
+	return deleted, refreshGroup(ctx, tx, group)
 }
 
-// shrinkBlock makes a block tell the times that are left in it, and removes
-// an empty one. Texts that are gone from a block cost a look into it, no more.
-func shrinkBlock(ctx context.Context, tx *sqlx.Tx, block, first, last int64) error {
-	var from, to *int64
-	if err := tx.QueryRowxContext(ctx, `SELECT MIN(time), MAX(time) FROM audit WHERE seq BETWEEN $1 AND $2`, first, last).Scan(&from, &to); err != nil {
+// rewritePack takes records out of a pack.
+func rewritePack(ctx context.Context, tx *sqlx.Tx, zip *zipper, v *packView, key int64, drop []bool) error {
+	rest := newPacker(zip, key, v.n)
+	if err := rest.take(v, drop); err != nil {
 		return err
 	}
-	if from != nil {
-		_, err := tx.ExecContext(ctx, `UPDATE audit_blocks SET min_time = $1, max_time = $2 WHERE block = $3`, from, to, block)
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, `DELETE FROM audit_terms WHERE block = $1`, block); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM audit_blocks WHERE block = $1`, block)
+	cols, data := rest.done()
+	_, err := tx.ExecContext(ctx, `UPDATE audit_packs SET min_time = $1, max_time = $2, cols = $3, data = $4 WHERE seq = $5`,
+		rest.minTime, rest.maxTime, cols, data, key)
 	return err
+}
+
+// oldPack is the first pack with a record before a time: of the groups, which
+// know their times, or of the one that is being filled.
+func oldPack(ctx context.Context, tx *sqlx.Tx, before int64) (packRow, error) {
+	const first = `SELECT seq, cols, data FROM audit_packs WHERE seq BETWEEN $1 AND $2 AND min_time < $3 ORDER BY seq LIMIT 1`
+	var from, to int64
+	err := tx.GetContext(ctx, &from, `SELECT grp FROM audit_groups WHERE min_time < $1 ORDER BY grp LIMIT 1`, before)
+	switch {
+	case err == nil:
+		from *= groupSize * packSize
+		to = from + groupSize*packSize - 1
+	case errors.Is(err, sql.ErrNoRows):
+		if err := tx.GetContext(ctx, &from, `SELECT seq FROM audit_head`); err != nil {
+			return packRow{}, err
+		}
+		from, to = groupOf(from+1)*groupSize*packSize, math.MaxInt64
+	default:
+		return packRow{}, err
+	}
+	rows, err := readPacks(ctx, tx, first, from, to, before)
+	if err != nil {
+		return packRow{}, fmt.Errorf("find old records: %w", err)
+	}
+	if len(rows) == 0 {
+		return packRow{}, store.ErrNotFound
+	}
+	return rows[0], nil
 }

@@ -98,7 +98,11 @@ func recordTime(i int) time.Time {
 // requestID is shaped like a ULID.
 func requestID(i int) string { return fmt.Sprintf("01%08X%016X", i, uint64(i)*0x9E3779B97F4A7C15) }
 
-var someData = json.RawMessage(`{"kind":"request","filler":"` + strings.Repeat("about 700 bytes, as records are ", 21) + `"}`)
+// someData is about 750 bytes, of which some 60 repeat nothing, as in records.
+func someData(r *rand.Rand, i int) json.RawMessage {
+	return fmt.Appendf(nil, `{"kind":"request","requestId":%q,"sessionHash":"%016x%016x","input":%d,"durationMs":%d.%d,"filler":"%s"}`,
+		requestID(i), r.Uint64(), r.Uint64(), r.IntN(50_000), r.IntN(9000), r.IntN(1000), strings.Repeat("about 700 bytes, as records are ", 18))
+}
 
 // someRecord is the i-th of a stream of records like those of a busy gateway.
 func someRecord(r *rand.Rand, i int) store.Record {
@@ -107,7 +111,7 @@ func someRecord(r *rand.Rand, i int) store.Record {
 		RequestID: requestID(i), Kind: "request", Outcome: "allow", Status: 200,
 		Key:  "key-" + strconv.Itoa(int(min(1999, r.ExpFloat64()*150))),
 		Team: "team-" + strconv.Itoa(r.IntN(20)), Model: "model-" + strconv.Itoa(r.IntN(15)), Route: "route-" + strconv.Itoa(r.IntN(10)),
-		Provider: "provider-" + strconv.Itoa(r.IntN(6)), Data: someData,
+		Provider: "provider-" + strconv.Itoa(r.IntN(6)), Data: someData(r, i),
 	}
 	switch {
 	case i%100 == 17:

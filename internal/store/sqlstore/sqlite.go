@@ -24,16 +24,8 @@ func sqliteDialect() *dialect {
 		goose:       goose.DialectSQLite3,
 		migrations:  "migrations/sqlite",
 		open:        openSQLite,
-		useIndex:    sqliteUseIndex,
 		unavailable: sqliteUnavailable,
 	}
-}
-
-func sqliteUseIndex(index string) string {
-	if index == "" {
-		return " NOT INDEXED"
-	}
-	return " INDEXED BY " + index
 }
 
 // openSQLite makes the file if it is not there, for its owner only, and
@@ -67,7 +59,7 @@ func connect(ctx context.Context, path string, conns int, o Options, params url.
 		"synchronous(NORMAL)",
 		"foreign_keys(1)",
 		"cache_size(-16000)",
-		"wal_autocheckpoint(4000)", // 16 MB: hot pages go to the file once in many imports
+		"wal_autocheckpoint(256)", // 1 MB: the import that writes pages to the file does so for a millisecond or two, not for thirty
 		"journal_size_limit(67108864)",
 	}
 	if !params.Has("mode") {

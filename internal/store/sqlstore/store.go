@@ -31,6 +31,7 @@ type Store struct {
 	dialect *dialect
 	db      *connections
 	audit   auditStatements
+	zip     *zipper
 	closed  atomic.Bool
 }
 
@@ -50,10 +51,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{dialect: sqliteDialect()}
 	var err error
+	if s.zip, err = newZipper(); err != nil {
+		return nil, fmt.Errorf("open the store: %w", err)
+	}
 	if s.db, err = s.dialect.open(ctx, path, o); err != nil {
 		return nil, s.fail("open the store", err)
 	}
-	if err = migrate(ctx, s.dialect, s.db.write); err == nil {
+	if err = migrate(ctx, s.dialect, s.db.write, s.zip); err == nil {
 		err = s.audit.prepare(ctx, s.db.write)
 	}
 	if err != nil {

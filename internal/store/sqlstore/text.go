@@ -3,11 +3,14 @@ package sqlstore
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // clean makes text that every database takes: valid UTF-8 without NUL.
 func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
 	if strings.IndexByte(s, 0) < 0 {
 		return s
 	}

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,6 +38,9 @@ func auditTests() []test {
 		{"time filters hold for records that came late", lateRecords},
 		{"filters and pages agree with a plain search", filtersAgree},
 		{"records without texts and with odd ones", oddRecords},
+		{"imports of every size are listed alike", importSizes},
+		{"long and empty records are whole", longRecords},
+		{"filters and pages agree with a plain search of many records, also when some are deleted", manyRecords},
 	}
 }
 
@@ -225,6 +230,8 @@ func filtersExactly(f *fixture) {
 		{Code: "' OR 1=1 --"},
 		{Before: 1},
 		{Team: "team-1", Model: "model-9"},
+		{RequestID: "\x00"},
+		{Key: "\x00"},
 	} {
 		f.same(fmt.Sprintf("%+v", filter), len(f.records(filter, 10)), 0)
 	}
@@ -282,4 +289,127 @@ func oddRecords(f *fixture) {
 	f.same("records", f.records(store.RecordFilter{}, 10), want)
 	f.same("by the odd model", f.records(store.RecordFilter{Model: odd.Model, Key: odd.Key}, 10), want[:1])
 	f.same("the place", f.imported("sp\x00ool"), store.Position{Offset: 1})
+}
+
+// importSizes imports 2500 records in pieces of 1 to 900.
+func importSizes(f *fixture) {
+	n := 0
+	for i := 0; n < 2500; i++ {
+		size := min([]int{1, 2, 1, 40, 1, 1, 900, 130, 3}[i%9], 2500-n)
+		f.must(f.store.Import(f.Context(), "spool", records(n, size), store.Position{Segment: 1, Offset: int64(i + 1)}))
+		n += size
+		if i%5 == 0 {
+			f.same("the newest", f.numbers(f.records(store.RecordFilter{}, 2)), newest(n))
+		}
+	}
+	all := f.records(store.RecordFilter{}, n+1)
+	f.same("records", len(all), n)
+	want := records(0, n)
+	for i, got := range all {
+		k := n - 1 - i
+		want[k].Seq = int64(k + 1)
+		if !reflect.DeepEqual(got, want[k]) {
+			f.Fatalf("record %d is %+v, want %+v", k, got, want[k])
+		}
+	}
+	for _, k := range []int{0, 500, 510, 511, 512, 1023, 2499} {
+		f.same("a request", f.numbers(f.records(store.RecordFilter{RequestID: fmt.Sprintf("req-%06d", k)}, 2)), []int{k})
+	}
+}
+
+// newest are the numbers of the last two of n records.
+func newest(n int) []int {
+	if n == 1 {
+		return []int{0}
+	}
+	return []int{n - 1, n - 2}
+}
+
+func longRecords(f *fixture) {
+	var list []store.Record
+	for i := range 70 {
+		r := store.Record{Seq: int64(i + 1), Time: recordTime(i), Key: fmt.Sprint(i % 2)}
+		switch {
+		case i%9 == 4:
+			r.Data = json.RawMessage(fmt.Sprintf(`{"n":%d,"long":%q}`, i, strings.Repeat(fmt.Sprint("text ", i), 30_000)))
+		case i%9 < 7:
+			r.Data = json.RawMessage(fmt.Sprintf(`{"n":%d}`, i))
+		}
+		list = append(list, r)
+	}
+	f.must(f.store.Import(f.Context(), "spool", list[:50], store.Position{Offset: 1}))
+	f.must(f.store.Import(f.Context(), "spool", list[50:], store.Position{Offset: 2}))
+	for _, filter := range []store.RecordFilter{{}, {Key: "1"}, {From: recordTime(30)}} {
+		got := f.records(filter, 100)
+		for _, r := range slices.Backward(list) {
+			if !matches(&filter, &r) {
+				continue
+			}
+			if len(got) == 0 || !reflect.DeepEqual(got[0], r) {
+				f.Fatalf("%+v: record %d differs", filter, r.Seq)
+			}
+			got = got[1:]
+		}
+		f.same("records that are too many", len(got), 0)
+	}
+}
+
+// manyRecords are more than an index of any kind may have in one piece.
+func manyRecords(f *fixture) {
+	const n, batch = 36_000, 4000
+	all := make([]store.Record, 0, n)
+	for i := 0; i < n; i += batch {
+		list := records(i, batch)
+		for k := range list {
+			if r := &list[k]; (i+k)%3000 == 11 {
+				r.Provider, r.Model = "rare", fmt.Sprint("model-", (i+k)%8)
+			}
+		}
+		f.must(f.store.Import(f.Context(), "spool", list, store.Position{Segment: 1, Offset: int64(i + batch)}))
+		for k := range list {
+			list[k].Seq = int64(i + k + 1)
+		}
+		all = append(all, list...)
+	}
+	check := func() {
+		f.Helper()
+		for _, filter := range []store.RecordFilter{
+			{Provider: "rare"},
+			{Provider: "rare", Before: 20_000},
+			{Provider: "rare", Model: "model-3"},
+			{Key: "key-3", Outcome: "error", Model: "model-1", From: all[len(all)/3].Time},
+			{Key: "key-3", Outcome: "error", To: all[len(all)/5].Time},
+			{Outcome: "error", Before: 33_000, To: recordTime(33_000)},
+			{Key: "none"},
+			{To: recordTime(10_600)},
+		} {
+			var want []int64
+			for _, r := range slices.Backward(all) {
+				if matches(&filter, &r) && len(want) < 150 {
+					want = append(want, r.Seq)
+				}
+			}
+			var got []int64
+			for _, r := range f.records(filter, 150) {
+				got = append(got, r.Seq)
+			}
+			f.same(fmt.Sprintf("%+v", filter), got, want)
+		}
+		for _, k := range []int{9_999, 10_000, 32_766, 32_767, 35_999} {
+			want := 0
+			if k >= n-len(all) {
+				want = 1
+			}
+			f.same("a request", len(f.records(store.RecordFilter{RequestID: fmt.Sprintf("req-%06d", k)}, 5)), want)
+		}
+	}
+	check()
+	f.same("deleted", f.deleteAll(recordTime(10_000), 3000), 10_000)
+	all = all[10_000:]
+	check()
+	f.same("deleted", f.deleteAll(recordTime(34_000), 5000), 24_000)
+	all = all[24_000:]
+	check()
+	f.reopen()
+	check()
 }
