@@ -12,19 +12,12 @@ func (ex *exchange) decide() {
 	in := routing.Input{
 		Query: routing.Query{
 			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
-<<<<<<< HEAD
-			Session:    wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
-			Tokens:     ex.promptTokens(),
-			NoFallback: isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
-			Tied:       ex.tied(),
-			Caller:     ex.callerFacts(),
-=======
 			Session:     wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
 			Tokens:      len(ex.envelope.Body()) / 4,
 			LongContext: wire.WantsLongContext(ex.r.Header),
 			NoFallback:  isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			Tied:        ex.tied(),
 			Caller:      ex.callerFacts(),
->>>>>>> main
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
 	}
@@ -68,7 +61,6 @@ type sameTurn struct {
 
 func (s sameTurn) Turn(routing.RouteID) uint64 { return s.turn }
 
-<<<<<<< HEAD
 // tied tells whether one candidate only is to be dialled: the request refers to
 // what its maker keeps, or the installation wants it so for this format.
 func (ex *exchange) tied() bool {
@@ -82,20 +74,6 @@ func (ex *exchange) tied() bool {
 	return tied
 }
 
-// promptTokens estimates the prompt from above; 0 is unknown. A client that asks
-// for a long context by a beta header has a window that the catalogue does not
-// know of.
-func (ex *exchange) promptTokens() int {
-	for _, v := range ex.r.Header["Anthropic-Beta"] {
-		if strings.Contains(v, "context-1m") {
-			return 0
-		}
-	}
-	return len(ex.envelope.Body()) / 4
-}
-
-=======
->>>>>>> main
 // callerFacts is what the decision needs to know of the caller.
 func (ex *exchange) callerFacts() routing.Caller {
 	c := routing.Caller{Own: ex.caller.Own}

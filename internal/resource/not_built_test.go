@@ -106,7 +106,7 @@ func TestNotBuilt(t *testing.T) {
 		path   string
 	}{
 		{"an unbuilt type", provider(func(p *resource.Provider) { p.Type = resource.TypeVertex }), "type"},
-		{"a format that is not the type's own", provider(func(p *resource.Provider) { p.WireFormat = "openai-responses" }), "wireFormat"},
+		{"a format that is not the type's own", provider(func(p *resource.Provider) { p.WireFormat = "anthropic-messages" }), "wireFormat"},
 		{"a foreign format", provider(func(p *resource.Provider) { p.Type, p.WireFormat = resource.TypeAnthropic, "openai-chat" }), "wireFormat"},
 		{"mixed families", route(func(r *resource.Route) { r.AllowCrossProvider = true }), "allowCrossProvider"},
 	}
