@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/admin"
@@ -168,24 +169,39 @@ func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
 	return err
 }
 
-// Start listens and serves in the background.
-func (a *App) Start(ctx context.Context) error {
+// Listen takes the address; connections wait until Start serves them. On error
+// everything is closed.
+func (a *App) Listen(ctx context.Context) error {
 	var lc net.ListenConfig
 	lis, err := lc.Listen(ctx, "tcp", a.cfg.Server.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		err = fmt.Errorf("%w; end the program that listens there, or choose another address with --listen HOST:PORT", err)
+	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err), a.closeStorage())
 	}
 	a.lis = lis
+	return nil
+}
+
+// Discard closes a server that listens and was not started.
+func (a *App) Discard() error { return errors.Join(a.lis.Close(), a.closeStorage()) }
+
+// Start serves in the background. It listens, unless Listen was called.
+func (a *App) Start(ctx context.Context) error {
+	if a.lis == nil {
+		if err := a.Listen(ctx); err != nil {
+			return err
+		}
+	}
+	lis := a.lis
 	background, halt := context.WithCancel(context.WithoutCancel(ctx))
 	a.halt = halt
 	a.work.Go(func() { a.imports.Run(background) })
 	a.work.Go(func() { a.control.Follow(background, followEvery, func() { a.applyPending(background) }) })
 	a.work.Go(func() { a.retain(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
-	providers, routes := 0, 0
-	if s := a.live.Current(); s != nil {
-		providers, routes = len(s.Routing.Providers()), len(s.Routing.Routes())
-	}
+	providers, routes := a.Size()
 	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
 	return nil
 }
@@ -245,13 +261,10 @@ func (a *App) closeStorage() error {
 	return nil
 }
 
-// Run serves until ctx ends, then stops. reload is called for each value of
-// hup. A second signal during the drain is the caller's to handle: drain is
-// the context for it.
-func (a *App) Run(ctx, drain context.Context, hup <-chan *config.Loaded) error {
-	if err := a.Start(ctx); err != nil {
-		return err
-	}
+// Wait lets a server that was started serve until ctx ends, then stops it.
+// Reload is called for each value of hup. A second signal during the drain is
+// the caller's to handle: drain is the context for it.
+func (a *App) Wait(ctx, drain context.Context, hup <-chan *config.Loaded) error {
 	for {
 		select {
 		case l := <-hup:

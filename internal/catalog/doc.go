@@ -14,6 +14,9 @@
 //	family    model family; empty for a host of many
 //	patterns  default model patterns of the implicit route; empty is "*"
 //	keyless   serves without a key
+//	env       variables in which people keep its key; with each a provider is
+//	          made at the first start of a server without configuration
+//	try       a cheap model for a first request; goes with env
 //	source    where the signals come from, and
 //	observed  when they were last checked (a signal may have its own of both)
 //	formats   one entry for each wire format that it serves:

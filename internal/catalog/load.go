@@ -113,6 +113,7 @@ func (c *Catalog) add(f *file, classifier *failure.Classifier) (*Vendor, error) 
 	}
 	v := &Vendor{
 		ID: f.ID, Title: f.Title, Family: f.Family, DefaultPatterns: f.Patterns, Keyless: f.Keyless,
+		Types: f.Types, Env: f.Env, Try: f.Try,
 		Signals: f.Signals, formats: f.Formats, classifier: classifier, examples: f.examples,
 	}
 	for _, typ := range f.Types {
@@ -133,6 +134,9 @@ func (f *file) check() error {
 	}
 	if f.TakesVendor && len(f.Types) == 0 {
 		return errors.New("takesVendor goes with types")
+	}
+	if (len(f.Env) > 0) != (f.Try != "") {
+		return errors.New("env and try go together")
 	}
 	if len(f.Patterns) == 0 {
 		f.Patterns = []string{"*"}

@@ -105,6 +105,21 @@ func (t *Models) With(entries []Model) *Models {
 	return newModels(append([]*layer{l}, t.layers...))
 }
 
+// HostedBy lists the exact names of the entries that are for one vendor only,
+// sorted: what is known of a host of other families' models.
+func (t *Models) HostedBy(vendor string) []string {
+	var names []string
+	for _, l := range t.layers {
+		for k := range l.exact {
+			if k.vendor == vendor && vendor != "" {
+				names = append(names, k.name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 func newModels(layers []*layer) *Models {
 	t := &Models{layers: layers, known: map[string]*known{}}
 	var names, vendors []string

@@ -16,6 +16,8 @@ type file struct {
 	Family      llm.Family                `json:"family"`
 	Patterns    []string                  `json:"patterns"`
 	Keyless     bool                      `json:"keyless"`
+	Env         []string                  `json:"env"`
+	Try         string                    `json:"try"`
 	Source      string                    `json:"source"`
 	Observed    string                    `json:"observed"`
 	Formats     map[llm.Format]formatSpec `json:"formats"`

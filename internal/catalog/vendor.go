@@ -14,12 +14,19 @@ import (
 type Vendor struct {
 	ID    string
 	Title string
+	// Types are the provider types that the entry serves by itself.
+	Types []string
 	// Family is empty for a host of many families.
 	Family llm.Family
 	// DefaultPatterns are what the implicit route of a provider serves.
 	DefaultPatterns []string
 	// Keyless: the vendor serves without a key.
 	Keyless bool
+	// Env are the environment variables in which the vendor's own tools look
+	// for its key, the usual one first.
+	Env []string
+	// Try is a cheap model for a first request; a vendor with Env has one.
+	Try string
 	// Signals are the vendor's own rows, without the generic ones.
 	Signals []Signal
 

@@ -75,19 +75,26 @@ func newRoot(e *environment) *cobra.Command {
 		Short: "A self-hosted LLM gateway whose every decision can be explained",
 		Long: `A self-hosted LLM gateway whose every decision can be explained.
 
+"interlock demo" shows it with fake providers; "interlock serve" runs it, and at
+the first start says how to send the first request.
+
 Commands that work on a running server find it at --server or INTERLOCK_SERVER
 (http://127.0.0.1:8080 if neither is there) and sign in with the admin token in
 INTERLOCK_TOKEN, or else in INTERLOCK_ADMIN_TOKEN.
 
 Exit codes: 0 done; 1 differences or problems were found, or the command
 failed; 2 the command line is wrong.`,
+		Example: `  interlock demo
+  ANTHROPIC_API_KEY=... interlock serve
+  interlock explain --model claude-haiku-4-5
+  interlock keys create ci --expires 30d`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(e.out)
 	root.SetErr(e.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "Server and routing:"},
 		&cobra.Group{ID: groupCode, Title: "Configuration as code:"},
@@ -99,11 +106,12 @@ failed; 2 the command line is wrong.`,
 			root.AddCommand(c)
 		}
 	}
-	add(groupServer, newServe(e), newExplain(e))
+	add(groupServer, newServe(e), newDemo(e), newExplain(e))
 	add(groupCode, newCheck(e), newDiff(e), newApply(e), newExport(e))
 	add(groupKeys, newKeys(e), newRekey(e))
-	root.AddCommand(newVersion(e))
+	root.AddCommand(newVersion(e), newCompletion(e))
 	onlyCommands(root)
+	e.paintHelp(root)
 	return root
 }
 

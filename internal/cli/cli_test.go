@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -266,5 +267,49 @@ func TestOP_9_master_keys(t *testing.T) {
 	sealed := alone.Seal(secret.New("value"), "x")
 	if v, err := both.Open(sealed, "x"); err != nil || v.Reveal() != "value" || !both.Stale(sealed) {
 		t.Error("the key of the data folder does not open, or still seals")
+	}
+}
+
+func TestCL_help_has_colours_on_a_terminal(t *testing.T) {
+	for _, colours := range []bool{true, false} {
+		e, out, _ := fakeEnvironment("", nil)
+		e.colours = colours
+		root := newRoot(e)
+		root.SetArgs([]string{"keys", "--help"})
+		if err := root.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "\x1b[1mUsage:"); got != colours {
+			t.Errorf("colours %v: %q", colours, out.String())
+		}
+	}
+}
+
+func TestReachable(t *testing.T) {
+	for in, want := range map[string]string{
+		"127.0.0.1:8080": "http://127.0.0.1:8080", "0.0.0.0:80": "http://127.0.0.1:80", "[::]:8080": "http://127.0.0.1:8080",
+		"[::1]:8080": "http://[::1]:8080", "192.0.2.7:1": "http://192.0.2.7:1",
+	} {
+		if got := reachable(in); got != want {
+			t.Errorf("%s: %s, want %s", in, got, want)
+		}
+	}
+}
+
+// TestCL_demo_takes_another_port_if_one_is_taken needs no server: only the
+// choice is looked at.
+func TestCL_demo_takes_another_port_if_one_is_taken(t *testing.T) {
+	lis, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, out, _ := fakeEnvironment("", nil)
+	if got := e.freeAddress(t.Context(), lis.Addr().String()); got != "127.0.0.1:0" || !strings.Contains(out.String(), "is taken") {
+		t.Errorf("%s, %q", got, out.String())
+	}
+	lis.Close()
+	e, out, _ = fakeEnvironment("", nil)
+	if got := e.freeAddress(t.Context(), lis.Addr().String()); got != lis.Addr().String() || out.Len() > 0 {
+		t.Errorf("%s, %q", got, out.String())
 	}
 }

@@ -26,10 +26,12 @@ type environment struct {
 	questions func() io.Writer
 	// colours: standard output is a terminal that shows them.
 	colours bool
+	// program is what to write to call this program again.
+	program string
 }
 
 func newEnvironment(stdout, stderr io.Writer) *environment {
-	e := &environment{in: os.Stdin, out: stdout, err: stderr, lookup: os.LookupEnv, now: time.Now}
+	e := &environment{in: os.Stdin, out: stdout, err: stderr, lookup: os.LookupEnv, now: time.Now, program: os.Args[0]}
 	e.questions = sync.OnceValue(func() io.Writer { return terminal(os.Stdin, stderr) })
 	e.colours = isTerminal(stdout) && e.variable("NO_COLOR") == "" && e.variable("TERM") != "dumb"
 	return e
@@ -101,6 +103,8 @@ const (
 	green  = "32"
 	yellow = "33"
 	red    = "31"
+	bold   = "1"
+	dim    = "2"
 )
 
 // paint colours a text, on a terminal.
@@ -133,6 +137,7 @@ func (c *choice) json() bool { return c.value == "json" }
 // flag adds the choice to a command as --output.
 func (c *choice) flag(cmd *cobra.Command) {
 	cmd.Flags().Var(c, "output", "form of the output: "+strings.Join(c.allowed, " or "))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 }
 
 // String is the value.

@@ -2,7 +2,7 @@ package cli
 
 import (
 	"context"
-	"io"
+	"errors"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,9 +24,15 @@ func newServe(e *environment) *cobra.Command {
 kept in the store, and changed through the admin API, with "interlock apply", or
 by the file.
 
+Without a file, the first start in an empty folder makes a provider for each
+vendor whose key is in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...),
+a first key and an admin token, and prints, once, how to go on. No vendor's key
+is copied: the variables are read again at each start.
+
 SIGTERM or Ctrl-C stops it: running requests are finished for up to
 server.drainSeconds; a second signal stops at once. SIGHUP reads the file again.`,
-		Example: `  interlock serve --config interlock.yaml
+		Example: `  interlock serve
+  interlock serve --config interlock.yaml
   interlock serve --config interlock.yaml --set server.listen=127.0.0.1:9000
   interlock serve --data /var/lib/interlock`,
 		Args: noArgs,
@@ -41,7 +47,7 @@ server.drainSeconds; a second signal stops at once. SIGHUP reads the file again.
 			if listen != "" {
 				first = append(first, "server.listen="+listen)
 			}
-			return serve(config.Options{Path: path, Sets: append(first, sets...)}, e.err)
+			return e.serve(config.Options{Path: path, Sets: append(first, sets...)})
 		},
 	}
 	f := cmd.Flags()
@@ -57,15 +63,46 @@ func dataSets(dir string) []string {
 	return []string{"storage.dataDir=" + dir, "storage.url=sqlite:" + filepath.Join(dir, "interlock.db")}
 }
 
-func serve(o config.Options, stderr io.Writer) error {
+func (e *environment) serve(o config.Options) error {
+	fresh := o.Path == "" // with a file, everything is as the file says
+	if fresh {
+		var err error
+		if o, err = withAdminToken(o, e.lookup); err != nil {
+			return err
+		}
+	}
 	loaded, err := config.Load(o)
 	if err != nil {
 		return err
 	}
-	a, err := app.New(context.Background(), loaded, stderr)
+	ctx := context.Background()
+	a, err := app.New(ctx, loaded, e.err)
 	if err != nil {
 		return err
 	}
+	// The address first: a key must not be made and then never be shown.
+	if err := a.Listen(ctx); err != nil {
+		return err
+	}
+	if !fresh {
+		return e.run(a, o, nil)
+	}
+	say := e.again
+	if a.Empty(ctx) {
+		w, err := e.begin(ctx, a, &o)
+		if err != nil {
+			return errors.Join(err, a.Discard())
+		}
+		say = func(a *app.App, _ string) { e.welcome(a, w) }
+	}
+	return e.run(a, o, func(context.Context) error {
+		say(a, loaded.Config.Storage.DataDir)
+		return nil
+	})
+}
+
+// run starts a server, says so, and lets it serve until a signal.
+func (e *environment) run(a *app.App, o config.Options, started func(context.Context) error) error {
 	run, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
 	drain, cut := context.WithCancel(context.Background())
@@ -81,9 +118,17 @@ func serve(o config.Options, stderr io.Writer) error {
 		case <-drain.Done():
 		}
 	}()
+	if err := a.Start(run); err != nil {
+		return err
+	}
+	if started != nil {
+		if err := started(run); err != nil {
+			return errors.Join(err, a.Stop(drain))
+		}
+	}
 	reloads := make(chan *config.Loaded)
 	go watchHangup(run, o, a, reloads)
-	return a.Run(run, drain, reloads)
+	return a.Wait(run, drain, reloads)
 }
 
 // watchHangup loads the configuration again for each SIGHUP. One that has

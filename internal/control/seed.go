@@ -26,6 +26,37 @@ func (c *Control) Seed(ctx context.Context, actor string, docs []resource.Docume
 	return err == nil, err
 }
 
+// Empty tells whether the store can be used and never held a configuration.
+func (c *Control) Empty(ctx context.Context) bool {
+	n, err := c.opt.Store.Current(ctx)
+	return err == nil && n == 0 && c.Degraded() == ""
+}
+
+// Begin fills a store that never held a configuration with documents and with
+// keys whose secrets are made here. It is one change, so that a first start
+// that breaks off leaves either nothing or a configuration with a way in.
+func (c *Control) Begin(ctx context.Context, actor string, docs []resource.Document, keys ...*resource.Key) ([]*NewKey, error) {
+	b := Batch{Actor: actor, Owner: store.OwnerAPI}
+	out := make([]*NewKey, len(keys))
+	for i, k := range keys {
+		id, s := newID(), newSecret()
+		out[i] = &NewKey{Secret: s}
+		b.Ops = append(b.Ops, Op{Put: k, Create: true, id: id})
+		b.keys.add = append(b.keys.add, keySecret(s, id, c.opt.Now()))
+	}
+	for _, d := range docs {
+		b.Ops = append(b.Ops, Op{Put: d.Object, Create: true})
+	}
+	r, err := c.Apply(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i].Object = r.Objects[i]
+	}
+	return out, nil
+}
+
 // release gives objects that a file owned to the API: the file does not
 // enforce them any more.
 func (c *Control) release(ctx context.Context, actor string) error {

@@ -231,3 +231,31 @@ func TestBY_5_owner_of_a_key(t *testing.T) {
 		t.Errorf("shown is %v", got)
 	}
 }
+
+// TestOP_1_begin: an empty store gets documents and keys in one change; one
+// that has a configuration is not touched.
+func TestOP_1_begin(t *testing.T) {
+	e := newEnv(t)
+	if !e.Empty(t.Context()) {
+		t.Error("a new store is not empty")
+	}
+	first := func() *resource.Key {
+		return &resource.Key{Meta: resource.Meta{Kind: "Key", Name: "first"}, Type: "pat"}
+	}
+	keys, err := e.Begin(t.Context(), "first start", documents(t, provider("a", `"apiKey":"`+planted+`"`)), first())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(keys) != 1 || !strings.HasPrefix(keys[0].Secret.Reveal(), "ilk_") || keys[0].Head().Name != "first" {
+		t.Errorf("keys: %v", keys)
+	}
+	if n := e.state().Revision; n != 1 {
+		t.Errorf("revision %d: it is more than one change", n)
+	}
+	if e.Empty(t.Context()) {
+		t.Error("the store is still empty")
+	}
+	if _, err := e.Begin(t.Context(), "first start", nil, first()); err == nil {
+		t.Error("it began twice")
+	}
+}

@@ -5,7 +5,13 @@
 // Besides the commands of testscript there are:
 //
 //	run CODE interlock ARGS…   runs a command, which must end with that code
-//	server [ARGS…]             starts interlock serve and sets INTERLOCK_SERVER
+//	server [ARGS…]             starts interlock serve and sets INTERLOCK_SERVER;
+//	                           without --config, with an empty configuration
+//	bareserver FILE [ARGS…]    starts it without a configuration; what it says
+//	                           to people goes to FILE
+//	demo FILE [ARGS…]          starts interlock demo in the same way
+//	printed FILE REGEXP        runs, in one shell, the commands in FILE that set
+//	                           INTERLOCK_… and then those that match
 //	stopserver                 ends it; it must end well
 //	fake                       starts a fake provider and sets FAKE to its URL
 //	ask STATUS KEY MODEL       sends a request with a key, or with the key in a
@@ -30,6 +36,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -64,7 +71,7 @@ func TestCL_scripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"run": cmdRun, "server": cmdServer, "stopserver": cmdStopServer, "fake": cmdFake, "ask": cmdAsk, "received": cmdReceived, "api": cmdAPI,
+			"run": cmdRun, "server": cmdServer, "bareserver": cmdBareServer, "demo": cmdDemo, "printed": cmdPrinted, "stopserver": cmdStopServer, "fake": cmdFake, "ask": cmdAsk, "received": cmdReceived, "api": cmdAPI,
 		},
 	})
 }
@@ -163,6 +170,8 @@ type log struct {
 	text  bytes.Buffer
 	found chan string
 	once  sync.Once
+	// ready finds the address in what was written.
+	ready *regexp.Regexp
 }
 
 var address = regexp.MustCompile(`"msg":"listening","address":"([^"]+)"`)
@@ -171,7 +180,7 @@ func (l *log) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.text.Write(p)
-	if m := address.FindSubmatch(l.text.Bytes()); m != nil {
+	if m := l.ready.FindSubmatch(l.text.Bytes()); m != nil {
 		l.once.Do(func() { l.found <- string(m[1]) })
 	}
 	return len(p), nil
@@ -184,7 +193,31 @@ func (l *log) String() string {
 }
 
 func cmdServer(ts *testscript.TestScript, _ bool, args []string) {
-	w := of(ts)
+	if !slices.Contains(args, "--config") {
+		empty := ts.MkAbs(".empty.yaml")
+		ts.Check(os.WriteFile(empty, nil, 0o600))
+		args = append([]string{"--config", empty}, args...)
+	}
+	of(ts).start(ts, nil, address, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+}
+
+func cmdBareServer(ts *testscript.TestScript, _ bool, args []string) {
+	of(ts).start(ts, args[:1], welcomed, append([]string{"serve", "--listen", "127.0.0.1:0"}, args[1:]...)...)
+}
+
+func cmdDemo(ts *testscript.TestScript, _ bool, args []string) {
+	of(ts).start(ts, args[:1], toured, append([]string{"demo"}, args[1:]...)...)
+}
+
+// welcomed is all that a start without a configuration says.
+var welcomed = regexp.MustCompile(`(?s)Interlock listens on http://([0-9.:]+)(?:,[^\n]*\n| and keeps.*openapi\.json\.\n)`)
+
+// toured is what the demonstration ends its text with, after its address.
+var toured = regexp.MustCompile(`(?s)Interlock listens on http://(\S+)\.\n.*Ctrl-C ends it`)
+
+// start runs a server until it says where it listens. Its standard output goes
+// to a file as well, if there is one.
+func (w *world) start(ts *testscript.TestScript, file []string, ready *regexp.Regexp, args ...string) {
 	if w.server != nil {
 		ts.Fatalf("a server is running already")
 	}
@@ -195,18 +228,43 @@ func cmdServer(ts *testscript.TestScript, _ bool, args []string) {
 			break
 		}
 	}
-	cmd := exec.Command(path, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	cmd := exec.Command(path, args...)
+	cmd.Args[0] = "interlock" // as from a shell: it says what to call next
 	cmd.Dir = ts.MkAbs(".")
 	cmd.Env = environ(ts)
-	l := &log{found: make(chan string, 1)}
+	l := &log{found: make(chan string, 1), ready: ready}
 	cmd.Stdout, cmd.Stderr = l, l
+	if len(file) > 0 {
+		f, err := os.Create(ts.MkAbs(file[0]))
+		ts.Check(err)
+		cmd.Stdout = io.MultiWriter(f, l)
+		ts.Defer(func() { f.Close() })
+	}
 	ts.Check(cmd.Start())
 	w.server, w.log = cmd, l
 	select {
 	case a := <-l.found:
 		ts.Setenv("INTERLOCK_SERVER", "http://"+a)
-	case <-time.After(20 * time.Second):
+	case <-time.After(60 * time.Second):
 		ts.Fatalf("the server did not start:\n%s", l)
+	}
+}
+
+// cmdPrinted runs commands as somebody would who copies them.
+func cmdPrinted(ts *testscript.TestScript, _ bool, args []string) {
+	var script []string
+	want := regexp.MustCompile("(?m)" + args[1])
+	text := strings.ReplaceAll(ts.ReadFile(args[0]), "\\\n", "")
+	for line := range strings.Lines(text) {
+		line, copyable := strings.CutPrefix(line, "  ")
+		if copyable && (strings.HasPrefix(line, "export INTERLOCK_") || want.MatchString(line)) {
+			script = append(script, line)
+		}
+	}
+	err := ts.Exec("sh", "-ec", strings.Join(script, ""))
+	of(ts).record(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if err != nil {
+		ts.Fatalf("%s: %v", script, err)
 	}
 }
 
@@ -221,6 +279,7 @@ func environ(ts *testscript.TestScript) []string {
 	for _, name := range []string{
 		"PATH", "HOME", "TMPDIR", "WORK", "SECRET_A", "SECRET_B", "SECRET_C", "SECRET_KEY", "INTERLOCK_ADMIN_TOKEN",
 		"INTERLOCK_MASTER_KEY", "INTERLOCK_MASTER_KEY_FILE",
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GROQ_API_KEY", "OPENROUTER_API_KEY",
 	} {
 		if v := ts.Getenv(name); v != "" {
 			out = append(out, name+"="+v)
@@ -283,12 +342,20 @@ func cmdAPI(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) > 2 {
 		body = ts.ReadFile(args[2])
 	}
-	status, answer := call(ts, args[0], "/api/v1"+args[1], body, "Authorization", "Bearer "+ts.Getenv("INTERLOCK_ADMIN_TOKEN"), "Content-Type", "application/json")
+	status, answer := call(ts, args[0], "/api/v1"+args[1], body, "Authorization", "Bearer "+adminToken(ts), "Content-Type", "application/json")
 	if status >= 300 {
 		ts.Fatalf("status %d: %s", status, answer)
 	}
 	of(ts).record(answer)
 	fmt.Fprintln(ts.Stdout(), answer)
+}
+
+// adminToken is the one that the script set, or that a first start made.
+func adminToken(ts *testscript.TestScript) string {
+	if v := ts.Getenv("INTERLOCK_ADMIN_TOKEN"); v != "" {
+		return v
+	}
+	return strings.TrimSpace(ts.ReadFile("data/admin-token"))
 }
 
 func call(ts *testscript.TestScript, method, path, body string, headers ...string) (int, string) {

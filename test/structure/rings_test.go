@@ -39,14 +39,16 @@ var rings = map[string][]string{
 	"internal/control":          {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "store", "upstream", "upstream/*"},
 	"internal/dryrun":           {"auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "upstream", "wire", "wire/*"},
 	// ring 3: surfaces
-	"internal/gateway": {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "upstream", "wire", "wire/*"},
-	"internal/admin":   {"audit", "config", "control", "dryrun", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "store", "upstream"},
+	"internal/gateway":    {"audit", "auth", "catalog", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "upstream", "wire", "wire/*"},
+	"internal/admin":      {"audit", "config", "control", "dryrun", "failure", "llm", "resource", "routing", "secret", "snapshot", "state", "store", "upstream"},
+	"internal/firststart": {"catalog", "llm", "resource", "secret", "upstream"},
 	// ring 4: wiring
 	"internal/app": {"*"},
 	"internal/cli": {"*"},
 	"cmd":          {"*"},
 	// beside the rings
 	"internal/fakellm":  {},
+	"internal/demo":     {"fakellm", "resource", "secret"},
 	"internal/testutil": {"*"},
 	"test":              {"*"},
 	"bench":             {"*"},
