@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
 
 	"github.com/interlock-gateway/interlock/internal/app"
 	"github.com/interlock-gateway/interlock/internal/catalog"
@@ -67,8 +68,12 @@ func (e *environment) begin(ctx context.Context, a *app.App, o *config.Options) 
 			w.key = secrets[0]
 			return w, nil
 		}
-		if problems, ok := errors.AsType[resource.Problems](err); !ok || !w.found.LeaveOut(problems) {
-			return nil, err
+		if problems, ok := errors.AsType[resource.Problems](err); ok && w.found.LeaveOut(problems) {
+			continue
 		}
+		if w.tokenPath != "" {
+			err = errors.Join(err, os.Remove(w.tokenPath)) // the next first start shows its own
+		}
+		return nil, err
 	}
 }

@@ -60,7 +60,7 @@ func (e *environment) welcome(a *app.App, w *welcome) {
 	if w.tokenPath != "" {
 		e.lines("admin token  %s   (also in %s)\n", w.token.Reveal(), w.tokenPath)
 	} else {
-		e.lines("admin token  the one that you gave to the server\n")
+		e.lines("admin token  the one that you gave, or that the data folder had already\n")
 	}
 	e.firstRequest(url, w)
 	e.clients(url, w)
