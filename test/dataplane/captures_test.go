@@ -238,7 +238,7 @@ func TestRQ_EP_captured_probes_and_model_lists(t *testing.T) {
 	gw := startForCaptures(t)
 	probes, lists := 0, 0
 	for _, c := range captures(t) {
-		if c.endpoint() != nil {
+		if c.endpoint() != nil || c.name == "codex-ws" { // see responses_test.go
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
@@ -508,6 +508,9 @@ func TestER_BODY_what_two_parsers_could_read_differently(t *testing.T) {
 		model := strings.TrimSuffix(endpointModel(t, e.Format), "test") + "test"
 		for name, template := range strictBodies() {
 			t.Run(name, func(t *testing.T) {
+				if e.Format == llm.OpenAIResponses {
+					template = strings.Replace(template, "max_to", "max_output_to", 1)
+				}
 				got := gw.Post(t, e.Paths[0], strings.ReplaceAll(template, "@", `"`+model+`"`))
 				err := wantRefusal(t, got, e.Format, 400, "invalid_request")
 				if !strings.Contains(err.Message, "at byte ") {

@@ -171,7 +171,9 @@ func TestRQ_EP_no_such_path(t *testing.T) {
 					if got.Header.Get("X-Should-Retry") != "false" {
 						t.Error("repeating is of no use")
 					}
-					if strings.Contains(err.Message, "not part of this version") {
+					// Below /v1/responses are those that are kept, in a later version.
+					later := e.ID == llm.Responses && (strings.HasPrefix(p, path+"/") || p == path+"%2F")
+					if strings.Contains(err.Message, "not part of this version") && !later {
 						t.Errorf("it promises %s: %s", p, err.Message)
 					}
 				})

@@ -419,6 +419,7 @@ func TestRQ_HDR_4_R40_compressed_error_bodies(t *testing.T) {
 		llm.AnthropicMessages: `{"type":"error","error":{"type":"invalid_request_error","message":"` + message + `"}}`,
 		llm.OpenAIChat:        `{"error":{"message":"` + message + `","type":"invalid_request_error","param":null,"code":"odd"}}`,
 	}
+	bodies[llm.OpenAIResponses] = bodies[llm.OpenAIChat]
 	for _, enc := range []string{"gzip", "zstd"} {
 		for _, status := range []int{400, 401, 422, 429, 500} {
 			provider := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
@@ -506,6 +507,12 @@ func TestRQ_HDR_4_R34_R37_stream_keeps_its_pace(t *testing.T) {
 				"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"},\"finish_reason\":null}]}\n\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"two\"},\"finish_reason\":null}]}\n\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		},
+		llm.Responses: {
+			"event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n" +
+				"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"one\"}\n\n",
+			"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"two\"}\n\n",
+			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}\n\n",
 		},
 	}
 	open := map[string]func(w http.ResponseWriter) flushWriter{

@@ -134,7 +134,7 @@ func TestRQ_STREAM_1_cut_at_every_byte(t *testing.T) {
 				case b.Requests() > dialled:
 					d.wantWhole(t, got, true, saidBy("beta"))
 					moved++
-				case strings.Contains(got.Body, `"error"`):
+				case strings.Contains(lastEvent(got.Body), `"code"`):
 					e := d.wantBroken(t, got)
 					if e.code() != "upstream_unreachable" {
 						t.Errorf("at %d: code %q", n, e.code())
