@@ -106,8 +106,8 @@ func TestRT_FILTER_embeddings_of_one_model(t *testing.T) {
 func TestER_KIND_embeddings(t *testing.T) {
 	w := vectors()
 	r := newRig(t, w, "", w.org("a"), w.pool("aliases: [{name: smart, wireModels: {a: gpt-5.2}}]", "a"), gwtest.Route("chat", `"gpt-*"`, "a"),
-		"kind: Model\nname: text-embedding-odd\nmodality: chat")
-	for _, model := range []string{"gpt-5.2", "smart", "text-embedding-odd"} {
+		"kind: Model\nname: gpt-odd\nmodality: chat")
+	for _, model := range []string{"gpt-5.2", "smart", "gpt-odd"} {
 		e := r.wantCode(t, r.send(t, model), 400, "model_not_supported")
 		if !strings.Contains(e.Message, model) {
 			t.Errorf("%s: %s", model, e.Message)
