@@ -135,8 +135,10 @@ func (f fault) event(sent int) (name string, data object) {
 }
 
 func (f fault) codeOrType() string {
-	if f.code != "" {
-		return f.code
+	for _, s := range []string{f.code, f.typ} {
+		if s != "" {
+			return s
+		}
 	}
 	return openAIType(f.status)
 }

@@ -42,6 +42,7 @@ type exchange struct {
 	attempts []attempt         // execute: those that failed
 	skips    []skip            // execute
 	out      *clientWriter     // execute
+	stream   wire.StreamReader // execute: of the answer whose content was sent
 
 	began     time.Time    // accept
 	dialled   time.Time    // execute: the running or last attempt
@@ -270,6 +271,18 @@ func (ex *exchange) writeError(status int, e *wire.Error) {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	ex.w.WriteHeader(status)
 	_, _ = ex.w.Write(body) // a client that left is nobody's error
+}
+
+// streamError renders the event that ends a stream, wherever it is.
+func (ex *exchange) streamError(e *wire.Error) []byte {
+	r := ex.stream
+	if r == nil {
+		r = ex.format.NewStream(&ex.envelope) // it knows the request
+	}
+	if s, ok := r.(wire.StreamErrors); ok {
+		return s.AppendStreamError(nil, e)
+	}
+	return ex.format.AppendStreamError(nil, e)
 }
 
 // retrySeconds is what a client is told: at least a second, at most 59, since

@@ -249,7 +249,7 @@ func (ex *exchange) canceled(ctx context.Context, c *routing.Candidate) {
 			ex.w.Header()["Retry-After"] = []string{"1"}
 			ex.routingHeaders(ex.w.Header(), c)
 			ex.writeError(503, e)
-		}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+		}, func() []byte { return ex.streamError(e) })
 		return
 	}
 	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, category: string(failure.Canceled)}) // logged; there is nobody to tell

@@ -73,7 +73,7 @@ func (ex *exchange) failedOne(at *attempt) {
 			ex.routingHeaders(h, at.candidate)
 			ex.w.WriteHeader(a.status)
 			_, _ = ex.w.Write(a.body)
-		}, func() []byte { return ex.format.AppendStreamError(nil, ex.attemptError(at)) })
+		}, func() []byte { return ex.streamError(ex.attemptError(at)) })
 		return
 	}
 	e := ex.attemptError(at)
@@ -90,7 +90,7 @@ func (ex *exchange) failedOne(at *attempt) {
 		}
 		h["X-Should-Retry"] = []string{strconv.FormatBool(e.Code == "upstream_timeout" || e.Code == "upstream_unreachable")}
 		ex.writeError(e.Status, e)
-	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+	}, func() []byte { return ex.streamError(e) })
 }
 
 // passesThrough: the provider's own words help the client, unless they are
@@ -168,7 +168,7 @@ func (ex *exchange) failedAll() {
 		}
 		ex.routingHeaders(h, ex.attempts[len(ex.attempts)-1].candidate)
 		ex.writeError(status, e)
-	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+	}, func() []byte { return ex.streamError(e) })
 }
 
 // poolStatus is the status that all attempts share, or 503. Our own rejected

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,8 +14,14 @@ import (
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
-// maxHeld bounds the preamble that is held back.
-const maxHeld = 1 << 20
+// The preamble that is held back is bounded by a base and a multiple of the
+// request: Responses sends the instructions and tools back in each of two
+// events, and what a client writes in UTF-8 can come back in escapes three
+// times as long.
+const (
+	heldBase = 1 << 20
+	heldEcho = 6
+)
 
 // grace is how long the end of the connection is waited for after the answer
 // was complete, so that it can be used again.
@@ -67,7 +74,8 @@ func (r *relaying) expect() {
 		r.dog.expect(grace, &whatAfter)
 		return
 	}
-	r.await(r.begun)
+	p, ok := r.reader.(wire.Progress)
+	r.await(r.begun || ok && p.Working())
 }
 
 // pass sends the events that are whole, in one write. done means that the
@@ -95,10 +103,10 @@ func (r *relaying) pass() (done, served bool, at attempt) {
 		out = r.holding
 	}
 	switch {
-	case !r.begun && len(out) > maxHeld:
+	case !r.begun && len(out) > heldBase+heldEcho*len(r.ex.envelope.Body()):
 		return true, false, attempt{
 			candidate: r.c, failure: failure.Failure{Category: failure.ServerError, Status: r.resp.StatusCode},
-			note: "the stream has no content after 1 MiB",
+			note: "the stream has no content after " + strconv.Itoa(len(out)>>20) + " MiB",
 		}
 	case !r.begun || len(out) == 0:
 		return false, false, attempt{}
@@ -125,7 +133,7 @@ func (r *relaying) settle() bool {
 
 // begin commits to this attempt.
 func (r *relaying) begin() {
-	r.begun = true
+	r.begun, r.ex.stream = true, r.reader
 	r.ex.permit.Answered()
 	r.ex.content = r.ex.g.opt.Now()
 	r.ex.out.begin(r.resp.StatusCode, func(h http.Header) {
@@ -144,6 +152,9 @@ func (r *relaying) begin() {
 func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool, at attempt) {
 	at = r.errorIn200(r.resp, ev.Data, true)
 	if !r.begun {
+		if s, ok := r.reader.(wire.StreamErrors); ok {
+			at.answer.body = r.scrub(s.ErrorBody(ev))
+		}
 		return true, false, at
 	}
 	if len(before) > 0 {
@@ -178,12 +189,7 @@ func (r *relaying) ended(err error) (bool, attempt) {
 	}
 	e := r.ex.attemptError(&at)
 	r.brokeOff(&at, e.Status)
-	r.ex.out.fail(func() {}, func() []byte {
-		if s, ok := r.reader.(wire.StreamErrors); ok {
-			return s.AppendStreamError(nil, e)
-		}
-		return r.ex.format.AppendStreamError(nil, e)
-	})
+	r.ex.out.fail(func() {}, func() []byte { return r.ex.streamError(e) })
 	return true, at
 }
 

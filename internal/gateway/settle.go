@@ -218,5 +218,5 @@ func (ex *exchange) failUnrecorded() {
 		h["X-Interlock-Request-Id"] = []string{ex.id}
 		h["Retry-After"] = []string{"1"}
 		ex.writeError(e.Status, e)
-	}, func() []byte { return ex.format.AppendStreamError(nil, e) })
+	}, func() []byte { return ex.streamError(e) })
 }

@@ -11,6 +11,9 @@ import (
 // then by priority, fallback-only ones last, then the one that the strategy
 // starts on, then in member order.
 func (d *decision) order() {
+	if d.in.Query.Endpoint.OneModel {
+		d.oneModel()
+	}
 	slices.SortStableFunc(d.options, func(a, b Option) int {
 		return cmp.Or(cmpBool(a.Fallback, b.Fallback), cmp.Compare(a.State.class(), b.State.class()),
 			cmp.Compare(a.Priority, b.Priority), cmpBool(a.FallbackOnly, b.FallbackOnly))
@@ -30,18 +33,25 @@ func (d *decision) order() {
 		copy(front[1:start+1], front[:start])
 		front[0] = first
 	}
-	if d.in.Query.Endpoint.OneModel {
-		d.options = slices.DeleteFunc(d.options, func(o Option) bool {
-			other := o.WireModel != d.options[0].WireModel
-			if other {
-				d.out(codeSameModel, o.Provider, o.WireModel+", and what "+d.options[0].WireModel+" makes can't be mixed with it")
-			}
-			return other
-		})
-	}
 	for i := range d.options {
 		d.candidate(&d.options[i])
 	}
+}
+
+// oneModel leaves the options that get the same model as the first. Neither
+// their state nor the strategy has a say in who that is: what a route answers
+// with must not change from one request to the next.
+func (d *decision) oneModel() {
+	first := slices.MinFunc(d.options, func(a, b Option) int {
+		return cmp.Or(cmpBool(a.Fallback, b.Fallback), cmp.Compare(a.Priority, b.Priority), cmpBool(a.FallbackOnly, b.FallbackOnly))
+	}).WireModel
+	d.options = slices.DeleteFunc(d.options, func(o Option) bool {
+		other := o.WireModel != first
+		if other {
+			d.out(codeSameModel, o.Provider, o.WireModel+", and what "+first+" makes can't be mixed with it")
+		}
+		return other
+	})
 }
 
 // front are the options that the strategy chooses among: the best group, if it

@@ -76,6 +76,17 @@ type StreamErrors interface {
 	// AppendFailed renders the provider's error event as clients of the format
 	// understand it after content.
 	AppendFailed(dst []byte, ev *Event) []byte
+	// ErrorBody is the provider's error event as the body of an answer: the
+	// client has seen nothing of the stream and gets a status instead.
+	ErrorBody(ev *Event) []byte
+}
+
+// Progress is what a StreamReader can have besides, if its format announces
+// that the provider works on an answer long before there is any of it.
+type Progress interface {
+	// Working tells whether it did: from then on only silence is waited for
+	// with a limit, and no longer the first content.
+	Working() bool
 }
 
 // StreamReader follows one answer. It is asked about every event in order and

@@ -58,7 +58,7 @@ func endpointModel(t *testing.T, f llm.Format) string {
 	switch f {
 	case llm.AnthropicMessages:
 		return "claude-test"
-	case llm.OpenAIChat:
+	case llm.OpenAIChat, llm.OpenAIResponses:
 		return "gpt-test"
 	}
 	t.Fatalf("no test model for the format %s: add one", f)
@@ -75,6 +75,10 @@ func endpointBody(t *testing.T, e *llm.Endpoint, model string) string {
 		return `{"model":` + strconv.Quote(model) + `,"messages":[{"role":"user","content":"hi"}]}`
 	case llm.ChatCompletions:
 		return gwtest.Chat(model, false)
+	case llm.Responses:
+		return `{"model":` + strconv.Quote(model) + `,"input":"hi","stream":false}`
+	case llm.Embeddings:
+		return `{"model":` + strconv.Quote(model) + `,"input":"hi"}`
 	}
 	t.Fatalf("no test body for the endpoint %s: add one", e.ID)
 	return ""
@@ -107,7 +111,7 @@ func readEndpointError(t *testing.T, f llm.Format, body string) endpointError {
 			t.Errorf("not an Anthropic error (%v): %s", err, body)
 		}
 		return v.Error
-	case llm.OpenAIChat:
+	case llm.OpenAIChat, llm.OpenAIResponses:
 		var v struct {
 			Error struct {
 				endpointError
@@ -144,7 +148,7 @@ func wantRefusal(t *testing.T, got gwtest.Answer, f llm.Format, status int, code
 		t.Errorf("x-interlock-error %q, want %q", h, code)
 	}
 	id := got.Header.Get("X-Interlock-Request-Id")
-	own := map[llm.Format]string{llm.AnthropicMessages: "Request-Id", llm.OpenAIChat: "X-Request-Id"}[f]
+	own := map[llm.Format]string{llm.AnthropicMessages: "Request-Id", llm.OpenAIChat: "X-Request-Id", llm.OpenAIResponses: "X-Request-Id"}[f]
 	if len(id) != 26 || got.Header.Get(own) != id {
 		t.Errorf("x-interlock-request-id %q, %s %q", id, own, got.Header.Get(own))
 	}

@@ -143,14 +143,13 @@ func TestRT_ALIAS_resolution(t *testing.T) {
 
 // A coding agent's background model is served although no stored route has it.
 func TestRT_IMPL_family_routes(t *testing.T) {
-	background := map[string]string{"anthropic": "claude-haiku-background", "openai": "gpt-background-mini"}
 	eachWay(t, func(t *testing.T, w *way) {
 		other := dialects()[0]
 		if w.kind == "anthropic" {
 			other = dialects()[1]
 		}
 		foreign := other.provider(theFake+"/foreign", "foreign", "allowInsecure: true")
-		model, family := background[w.kind], w.kind+"-family"
+		model, family := strings.TrimSuffix(w.pattern, "*")+"background-mini", w.kind+"-family"
 		t.Run("serves_what_no_stored_route_does", func(t *testing.T) {
 			r := newRig(t, w, "", w.org("zz"), w.org("aa"), foreign, gwtest.Route("main", `"`+w.model+`"`, "zz"), gwtest.Route("second", `"other-*"`, "aa"))
 			r.wantServed(t, r.ask(t), "zz", 1)

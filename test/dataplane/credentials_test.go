@@ -365,7 +365,7 @@ func TestRQ_HDR_1_headers_of_the_provider_s_configuration(t *testing.T) {
 		}
 		rec := fake.Records()[0]
 		want := map[string]string{"X-Session-Id": "ours", "X-Gateway-Zone": "eu"}
-		if e.Format == llm.OpenAIChat {
+		if e.Format != llm.AnthropicMessages {
 			want["Openai-Organization"], want["Openai-Project"] = "org-ours", "proj-ours"
 		}
 		for k, v := range want {
@@ -446,7 +446,7 @@ func TestER_AUTH_keys_that_are_not_good(t *testing.T) {
 				if got.Header.Get("X-Should-Retry") != "false" {
 					t.Error("Claude Code would repeat this for minutes")
 				}
-				want := map[llm.Format]string{llm.AnthropicMessages: "authentication_error", llm.OpenAIChat: "invalid_request_error"}[e.Format]
+				want := map[llm.Format]string{llm.AnthropicMessages: "authentication_error", llm.OpenAIChat: "invalid_request_error", llm.OpenAIResponses: "invalid_request_error"}[e.Format]
 				if err.Type != want {
 					t.Errorf("type %q, want %q", err.Type, want)
 				}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
 	"github.com/interlock-gateway/interlock/internal/gateway"
+	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
@@ -28,6 +29,8 @@ type dialect struct {
 	model, pattern string
 	// body makes a request; text is the user's.
 	body func(model, text string, stream bool) string
+	// format is its id.
+	format llm.Format
 	// kind is the type of a Provider that speaks the format; base is what
 	// its baseUrl ends with after the host.
 	kind, base, key string
@@ -45,7 +48,7 @@ type dialect struct {
 func dialects() []*dialect {
 	return []*dialect{
 		{
-			name: "anthropic", path: "/v1/messages", model: "claude-test", pattern: "claude-*",
+			name: "anthropic", format: llm.AnthropicMessages, path: "/v1/messages", model: "claude-test", pattern: "claude-*",
 			body: func(model, text string, stream bool) string {
 				return fmt.Sprintf(`{"model":%q,"max_tokens":64,"messages":[{"role":"user","content":%q}],"stream":%t}`, model, text, stream)
 			},
@@ -53,11 +56,19 @@ func dialects() []*dialect {
 			ping: "event: ping\ndata: {\"type\": \"ping\"}\n\n", keyHeader: "X-Api-Key",
 		},
 		{
-			name: "openai", path: "/v1/chat/completions", model: "gpt-test", pattern: "gpt-*",
+			name: "openai", format: llm.OpenAIChat, path: "/v1/chat/completions", model: "gpt-test", pattern: "gpt-*",
 			body: func(model, text string, stream bool) string {
 				return fmt.Sprintf(`{"model":%q,"messages":[{"role":"user","content":%q}],"stream":%t}`, model, text, stream)
 			},
 			kind: "openai", base: "/v1", key: "sk-key-of-", starts: `"role":"assistant"`, ends: "data: [DONE]\n", lead: 1, tail: 2,
+			ping: ": keep-alive\n\n", keyHeader: "Authorization", keyPrefix: "Bearer ",
+		},
+		{
+			name: "responses", format: llm.OpenAIResponses, path: "/v1/responses", model: "o4-test", pattern: "o4-*",
+			body: func(model, text string, stream bool) string {
+				return fmt.Sprintf(`{"model":%q,"input":%q,"stream":%t}`, model, text, stream)
+			},
+			kind: "openai", base: "/v1", key: "sk-key-of-", starts: "event: response.created\n", ends: "event: response.completed\n", lead: 4, tail: 4,
 			ping: ": keep-alive\n\n", keyHeader: "Authorization", keyPrefix: "Bearer ",
 		},
 	}
@@ -103,6 +114,9 @@ func (d *dialect) text(t *testing.T, body string, stream bool) string {
 		Choices []struct{ Message, Delta struct{ Content string } }
 	}
 	read := func(data string) string {
+		if d.format == llm.OpenAIResponses {
+			return responsesText(t, data)
+		}
 		var p piece
 		if err := json.Unmarshal([]byte(data), &p); err != nil {
 			t.Errorf("not JSON: %v: %s", err, clipped(data))
@@ -128,6 +142,28 @@ func (d *dialect) text(t *testing.T, body string, stream bool) string {
 	return all.String()
 }
 
+// responsesText is the text in an event of Responses, or in a response.
+func responsesText(t *testing.T, data string) string {
+	t.Helper()
+	var p struct {
+		Type, Delta string
+		Output      []struct{ Content []struct{ Text string } }
+	}
+	if err := json.Unmarshal([]byte(data), &p); err != nil {
+		t.Errorf("not JSON: %v: %s", err, clipped(data))
+	}
+	s := ""
+	if p.Type == "response.output_text.delta" {
+		s = p.Delta
+	}
+	for _, item := range p.Output {
+		for _, c := range item.Content {
+			s += c.Text
+		}
+	}
+	return s
+}
+
 // wireError is what clients read of an error.
 type wireError struct {
 	Type    string          `json:"type"`
@@ -150,8 +186,8 @@ func (d *dialect) parseError(body string) (*wireError, error) {
 	var err error
 	dec := json.NewDecoder(strings.NewReader(body))
 	dec.DisallowUnknownFields()
-	switch d.name {
-	case "anthropic":
+	switch {
+	case d.format == llm.AnthropicMessages:
 		var o struct {
 			Type      string     `json:"type"`
 			Error     *wireError `json:"error"`
@@ -161,6 +197,8 @@ func (d *dialect) parseError(body string) (*wireError, error) {
 			err = fmt.Errorf("type is %q", o.Type)
 		}
 		e = o.Error
+	case d.format == llm.OpenAIResponses && strings.Contains(body, `"response.failed"`):
+		e, err = failedResponse(dec)
 	default:
 		var o struct {
 			Error *wireError `json:"error"`
@@ -177,6 +215,42 @@ func (d *dialect) parseError(body string) (*wireError, error) {
 		return nil, fmt.Errorf("no error with type and message in %s", clipped(body))
 	}
 	return e, nil
+}
+
+// failedResponse reads response.failed: with all that the SDKs' types require,
+// the error where Codex reads it and, in the same words, where the SDKs do.
+func failedResponse(dec *json.Decoder) (*wireError, error) {
+	var o struct {
+		Type     string `json:"type"`
+		Sequence *int   `json:"sequence_number"`
+		Response struct {
+			ID, Object, Status, Model string
+			Error                     struct{ Code, Message string }
+			CreatedAt                 *float64         `json:"created_at"`
+			Output, Tools             *[]any           `json:",omitempty"`
+			Metadata                  *map[string]any  `json:"metadata"`
+			Instructions, Usage       *json.RawMessage `json:",omitempty"`
+			Incomplete                any              `json:"incomplete_details"`
+			Parallel                  *bool            `json:"parallel_tool_calls"`
+			Temperature               any              `json:"temperature"`
+			TopP                      any              `json:"top_p"`
+			ToolChoice                any              `json:"tool_choice"`
+		} `json:"response"`
+		Error *wireError `json:"error"`
+	}
+	if err := dec.Decode(&o); err != nil {
+		return nil, err
+	}
+	r := &o.Response
+	switch {
+	case o.Type != "response.failed" || r.Status != "failed" || r.Object != "response":
+		return nil, fmt.Errorf("%q with the status %q", o.Type, r.Status)
+	case r.ID == "" || r.Model == "" || r.Error.Code == "" || o.Sequence == nil || r.CreatedAt == nil || r.Output == nil || r.Tools == nil || r.Parallel == nil:
+		return nil, fmt.Errorf("members are missing: %+v", o)
+	case o.Error == nil || o.Error.Message != r.Error.Message:
+		return nil, fmt.Errorf("two errors: %+v", o)
+	}
+	return o.Error, nil
 }
 
 // mustError is parseError for a test that needs one.
@@ -231,7 +305,8 @@ func (d *dialect) wantBroken(t *testing.T, a gwtest.Answer) *wireError {
 	}
 	events := sseEvents(t, a.Body)
 	last := events[len(events)-1]
-	if d.name == "anthropic" && last.name != "error" {
+	want := map[llm.Format]string{llm.AnthropicMessages: "error", llm.OpenAIResponses: "response.failed"}[d.format]
+	if last.name != want {
 		t.Errorf("the last event is called %q", last.name)
 	}
 	e, err := d.parseError(last.data)

@@ -184,10 +184,10 @@ func (p *panicLog) Handle(_ context.Context, r slog.Record) error {
 // fuzzTarget is the gateway that is fuzzed: its handler, with a provider of each
 // format behind it, so that what is accepted goes all the way.
 type fuzzTarget struct {
-	g                 *gateway.Gateway
-	log               *panicLog
-	anthropic, openai *dialect
-	byPath            map[string]*dialect
+	g                            *gateway.Gateway
+	log                          *panicLog
+	anthropic, openai, responses *dialect
+	byPath                       map[string]*dialect
 }
 
 func newFuzzTarget(tb testing.TB) *fuzzTarget {
@@ -206,13 +206,17 @@ func newFuzzTarget(tb testing.TB) *fuzzTarget {
 	ds := dialects()
 	f := &fuzzTarget{
 		g:   inProcess(tb, gateway.Options{Log: slog.New(log), MaxBodyBytes: 1 << 20}, docs...),
-		log: log, anthropic: ds[0], openai: ds[1], byPath: map[string]*dialect{},
+		log: log, anthropic: ds[0], openai: ds[1], responses: ds[2], byPath: map[string]*dialect{},
 	}
 	for _, e := range formats.Endpoints() {
 		for _, path := range e.Paths {
 			f.byPath[path] = f.openai
-			if e.Format == llm.AnthropicMessages {
+			switch e.Format {
+			case llm.AnthropicMessages:
 				f.byPath[path] = f.anthropic
+			case llm.OpenAIResponses:
+				f.byPath[path] = f.responses
+			default:
 			}
 		}
 	}

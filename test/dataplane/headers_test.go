@@ -319,7 +319,7 @@ func TestRQ_HDR_3_routing_headers(t *testing.T) {
 	eachAnswer(t, func(t *testing.T, e *llm.Endpoint, _ bool, body string) {
 		model := endpointModel(t, e.Format)
 		route, p1, p2, wire := "claude", "a1", "a2", "mod%C3%A8le-%C3%A9 100%25"
-		if e.Format == llm.OpenAIChat {
+		if e.Format != llm.AnthropicMessages {
 			route, p1, p2, wire = "gpt", "o1", "o2", "%E6%A8%A1%E5%9E%8B"
 		}
 		t.Run("first_member", func(t *testing.T) {
@@ -329,8 +329,8 @@ func TestRQ_HDR_3_routing_headers(t *testing.T) {
 			})
 		})
 		t.Run("failover", func(t *testing.T) {
-			if !e.Failover {
-				t.Skip("one candidate only")
+			if !e.Failover || e.OneModel {
+				t.Skip("one candidate, or one wire model, only")
 			}
 			first.Rules(t, fakellm.Rule{Action: "status", Status: 500})
 			wantInterlock(t, gw.Post(t, e.Paths[0], body), map[string]string{
@@ -341,7 +341,7 @@ func TestRQ_HDR_3_routing_headers(t *testing.T) {
 			first.Rules(t, fakellm.Rule{Action: "status", Status: 422, Code: "too_odd"})
 			got := gw.Post(t, e.Paths[0], body)
 			code := "invalid_request_error" // Anthropic's errors have a type only
-			if e.Format == llm.OpenAIChat {
+			if e.Format != llm.AnthropicMessages {
 				code = "too_odd"
 			}
 			wantInterlock(t, got, map[string]string{
@@ -419,11 +419,12 @@ func TestRQ_HDR_4_R40_compressed_error_bodies(t *testing.T) {
 		llm.AnthropicMessages: `{"type":"error","error":{"type":"invalid_request_error","message":"` + message + `"}}`,
 		llm.OpenAIChat:        `{"error":{"message":"` + message + `","type":"invalid_request_error","param":null,"code":"odd"}}`,
 	}
+	bodies[llm.OpenAIResponses] = bodies[llm.OpenAIChat]
 	for _, enc := range []string{"gzip", "zstd"} {
 		for _, status := range []int{400, 401, 422, 429, 500} {
 			provider := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
 				body := bodies[llm.AnthropicMessages]
-				if strings.Contains(r.URL.Path, "chat") {
+				if !strings.Contains(r.URL.Path, "messages") {
 					body = bodies[llm.OpenAIChat]
 				}
 				packed := asGzip(t, body)
@@ -506,6 +507,12 @@ func TestRQ_HDR_4_R34_R37_stream_keeps_its_pace(t *testing.T) {
 				"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"one\"},\"finish_reason\":null}]}\n\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"two\"},\"finish_reason\":null}]}\n\n",
 			"data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n",
+		},
+		llm.Responses: {
+			"event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n" +
+				"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"one\"}\n\n",
+			"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"two\"}\n\n",
+			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"status\":\"completed\"}}\n\n",
 		},
 	}
 	open := map[string]func(w http.ResponseWriter) flushWriter{

@@ -23,13 +23,15 @@ type way struct {
 }
 
 func ways() []*way {
-	a, o := dialects()[0], dialects()[1]
+	a, o, r := dialects()[0], dialects()[1], dialects()[2]
 	return []*way{
 		{dialect: a, name: "messages_plain", path: a.path},
 		{dialect: a, name: "messages_streamed", path: a.path, stream: true},
 		{dialect: a, name: "count_tokens", path: a.path + "/count_tokens", count: true},
 		{dialect: o, name: "chat_plain", path: o.path},
 		{dialect: o, name: "chat_streamed", path: o.path, stream: true},
+		{dialect: r, name: "responses_plain", path: r.path},
+		{dialect: r, name: "responses_streamed", path: r.path, stream: true},
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/openai/openai-go/v3"
 	ooption "github.com/openai/openai-go/v3/option"
 	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
 	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
@@ -446,9 +447,7 @@ func TestSDK_errors_of_other_calls(t *testing.T) {
 	if _, err := gpt.Models.Get(t.Context(), "nothing"); !errors.As(err, &oe) || oe.StatusCode != 404 || oe.Code != "model_not_found" {
 		t.Errorf("%v", err)
 	}
-	if _, err := gpt.Embeddings.New(t.Context(), openai.EmbeddingNewParams{
-		Model: "gpt-test", Input: openai.EmbeddingNewParamsInputUnion{OfString: openai.String("x")},
-	}); !errors.As(err, &oe) || oe.StatusCode != 404 || !strings.Contains(oe.Message, "not part of this version yet") {
+	if _, err := gpt.Responses.Get(t.Context(), "resp_1", responses.ResponseGetParams{}); !errors.As(err, &oe) || oe.StatusCode != 404 || !strings.Contains(oe.Message, "not part of this version yet") {
 		t.Errorf("%v", err)
 	}
 }

@@ -177,7 +177,7 @@ func modelOf(t *testing.T, c *capture) string {
 // capture is: the data is looked at here again on purpose.
 func sessionOfCapture(t *testing.T, c *capture) string {
 	t.Helper()
-	for _, name := range []string{"X-Session-Id", "X-Claude-Code-Session-Id", "X-Session-Affinity"} {
+	for _, name := range []string{"X-Session-Id", "X-Claude-Code-Session-Id", "Session-Id", "X-Session-Affinity"} {
 		for k, v := range c.HTTP.Headers {
 			if strings.EqualFold(k, name) {
 				return v

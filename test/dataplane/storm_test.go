@@ -75,7 +75,7 @@ func TestStorm(t *testing.T) {
 	if testing.Short() {
 		n = 100
 	}
-	sets := make([]*stormSet, 0, 2)
+	sets := make([]*stormSet, 0, len(dialects()))
 	for _, d := range dialects() {
 		sets = append(sets, newStormSet(t, d))
 	}
@@ -227,14 +227,14 @@ func TestStorm_mixed(t *testing.T) {
 	if testing.Short() {
 		n = 200
 	}
-	sets := make([]*stormSet, 0, 2)
+	sets := make([]*stormSet, 0, len(dialects()))
 	for _, d := range dialects() {
 		sets = append(sets, newStormSet(t, d))
 	}
 	var left atomic.Int64
 	concurrently(n, 64, func(i int) {
-		s, mark := sets[i%2], fmt.Sprintf("x%06d", i)
-		switch k := i / 2; k % 7 {
+		s, mark := sets[i%len(sets)], fmt.Sprintf("x%06d", i)
+		switch k := i / len(sets); k % 7 {
 		case 0:
 			stormCut(t, s, k, mark)
 		case 1:

@@ -15,6 +15,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
 	"github.com/interlock-gateway/interlock/internal/gateway"
+	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
@@ -133,7 +134,7 @@ func TestRQ_STREAM_1_cut_at_every_byte(t *testing.T) {
 				case b.Requests() > dialled:
 					d.wantWhole(t, got, true, saidBy("beta"))
 					moved++
-				case strings.Contains(got.Body, `"error"`):
+				case strings.Contains(lastEvent(got.Body), `"code"`):
 					e := d.wantBroken(t, got)
 					if e.code() != "upstream_unreachable" {
 						t.Errorf("at %d: code %q", n, e.code())
@@ -220,7 +221,7 @@ func TestRQ_STREAM_1_error_events(t *testing.T) {
 			for _, action := range []fakellm.Action{"preamble_error", "sse_error"} {
 				t.Run(fmt.Sprintf("%s_%d_before_content_has_a_real_status", action, status), func(t *testing.T) {
 					code := ""
-					if d.name == "openai" {
+					if d.name != "anthropic" {
 						code = types[status]
 					}
 					f.Rules(t, fakellm.Rule{Action: action, Status: status, Type: types[status], Code: code, Message: text})
@@ -239,9 +240,12 @@ func TestRQ_STREAM_1_error_events(t *testing.T) {
 			}
 		}
 		// An event as the vendor writes it, which the gateway would not.
+		// Codex knows only response.failed; see also responses_test.go.
 		raw := "event: error\ndata: {\"type\":\"error\", \"error\":{\"type\":\"overloaded_error\",\"message\":\"their own words\"},\"zz\":1}\n\n"
 		if d.name == "openai" {
 			raw = "data: {\"error\":{\"message\":\"their own words\", \"type\":\"server_error\",\"zz\":1}}\n\n"
+		} else if d.format == llm.OpenAIResponses {
+			raw = "event: response.failed\ndata: {\"type\":\"response.failed\", \"response\":{\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"their own words\"},\"zz\":1}}\n\n"
 		}
 		t.Run("after_content_it_is_passed_on_and_ends_the_stream", func(t *testing.T) {
 			// "inject" goes on with the answer after it, up to the success
@@ -481,7 +485,7 @@ func TestRQ_11_R34_paced_streams_keep_their_pace(t *testing.T) {
 		f.Rules(t, fakellm.Rule{GapMS: int(gap / time.Millisecond), Reply: &fakellm.Reply{Chunks: frames, ChunkText: "alpha "}})
 		servers = append(servers, gw)
 	}
-	concurrently(4, 4, func(i int) {
+	concurrently(2*len(servers), 2*len(servers), func(i int) {
 		d, gw, accept := dialects()[i/2], servers[i/2], accepts[i%2]
 		pieces, got := arrivals(t, gw, gw.Request(t, "POST", d.path, d.ask(true), accept))
 		d.wantWhole(t, got, true, words(frames))

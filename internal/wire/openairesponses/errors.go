@@ -1,6 +1,7 @@
 package openairesponses
 
 import (
+	"bytes"
 	"encoding/json"
 	"strconv"
 
@@ -82,6 +83,23 @@ func (s *stream) AppendFailed(b []byte, ev *wire.Event) []byte {
 	}
 	s.next-- // it takes the place of ev
 	return s.appendFailed(b, s.id, code, &e)
+}
+
+// ErrorBody renders a provider's error event as an error body: the SDKs read
+// that from its member "error", which OpenAI's own events have not.
+func (s *stream) ErrorBody(ev *wire.Event) []byte {
+	var v struct{ Error struct{ Message string } }
+	if json.Unmarshal(ev.Data, &v) == nil && v.Error.Message != "" {
+		return bytes.Clone(ev.Data) // one of Chat Completions'
+	}
+	e := providerError(ev.Data)
+	if e.Type == "" {
+		e.Type = e.Code
+	}
+	if e.Type == "" {
+		e.Type = "server_error"
+	}
+	return append(appendErrorObject([]byte(`{"error":`), &e), '}')
 }
 
 // errorObject is the vendor's error object.

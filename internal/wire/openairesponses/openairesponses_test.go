@@ -161,7 +161,7 @@ func TestStreamReader(t *testing.T) {
 		{"DONE of a vendor after the end", created + text + complete + "data: [DONE]\n\n", "PPCCC", true},
 		{"DONE of a vendor instead of it", created + text + "data:  [DONE] \n", "PPCC", true},
 		{"an end that failed", created + text + event("response.completed", `"response":{"status":"failed","error":{"message":"x"}}`), "PPCF", false},
-		{"an end that is not JSON", created + text + "event: response.completed\ndata: {\"resp\n\n", "PPCC", true},
+		{"an end that is not JSON", created + text + "event: response.completed\ndata: {\"resp\n\n", "PPCC", false},
 
 		{"a message with text is content", item(`{"type":"message","content":[{"type":"output_text","text":"hi"}]}`), "C", false},
 		{"a message with an empty text is not", item(`{"type":"message","content":[{"type":"output_text","text":""}]}`), "P", false},

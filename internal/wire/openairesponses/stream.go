@@ -14,6 +14,7 @@ import (
 // id and the next sequence number.
 type stream struct {
 	begun bool // content has come
+	works bool // the provider has said that it works on the answer
 	ended bool // the last event has come
 	usage llm.Usage
 
@@ -22,6 +23,10 @@ type stream struct {
 }
 
 func newStream(e *wire.Envelope) wire.StreamReader { return &stream{model: e.Model} }
+
+// Working is true from the first event on: models think for minutes between
+// response.created and the first content.
+func (s *stream) Working() bool { return s.works }
 
 func (s *stream) Complete() bool { return s.ended }
 
@@ -56,6 +61,7 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		}
 	}
 	if !s.begun && s.announces(t, ev.Data) {
+		s.works = true
 		return wire.Preamble
 	}
 	s.begun = true
@@ -64,9 +70,10 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 
 // finish reads the event that ends the answer. Some vendors put a response
 // that failed into response.completed. response.done is the name that the
-// Codex back end has used (jlcodes99/cockpit-tools#2328).
+// Codex back end has used (jlcodes99/cockpit-tools#2328). One that is no JSON
+// was cut: it ends nothing.
 func (s *stream) finish(data []byte, failed bool) wire.EventKind {
-	_ = wire.Members(data, func(name, value []byte) { // not JSON: an end without usage
+	err := wire.Members(data, func(name, value []byte) {
 		if string(name) != "response" {
 			return
 		}
@@ -82,7 +89,7 @@ func (s *stream) finish(data []byte, failed bool) wire.EventKind {
 	if failed {
 		return wire.Failed
 	}
-	s.begun, s.ended = true, true
+	s.begun, s.ended = true, err == nil
 	return wire.Content
 }
 
