@@ -158,29 +158,31 @@ func TestRT_FO_3_RT_CB_not_past_an_open_breaker(t *testing.T) {
 // The client's own deadline bounds all attempts together, and so does the
 // setting; the shorter one counts and is named.
 func TestRT_FO_4_the_clients_deadline(t *testing.T) {
-	eachChat(t, func(t *testing.T, w *way) {
-		settings := func(elapsed int) string {
-			return fmt.Sprintf("llmProxy: {circuitBreaker: {enabled: false}, retry: {maxRetries: 3, baseDelayMs: 0, maxElapsedMs: %d}}", elapsed)
-		}
-		cases := []struct {
-			name, header string
-			elapsed      int
-			limit        time.Duration
-			names        string
-		}{
-			{"x-stainless-timeout", "1", 60_000, time.Second, "x-stainless-timeout"},
-			{"a_fraction", "1.2", 60_000, 1200 * time.Millisecond, "x-stainless-timeout"},
-			{"maxElapsedMs_is_shorter", "600", 1000, time.Second, "maxElapsedMs"},
-			{"not_a_number", "soon", 1000, time.Second, "maxElapsedMs"},
-			{"zero_is_no_deadline", "0", 1000, time.Second, "maxElapsedMs"},
-			{"negative", "-3", 1000, time.Second, "maxElapsedMs"},
-		}
-		var rigs []*rig // before anything is timed
+	settings := func(elapsed int) string {
+		return fmt.Sprintf("llmProxy: {circuitBreaker: {enabled: false}, retry: {maxRetries: 3, baseDelayMs: 0, maxElapsedMs: %d}}", elapsed)
+	}
+	cases := []struct {
+		name, header string
+		elapsed      int
+		limit        time.Duration
+		names        string
+	}{
+		{"x-stainless-timeout", "1", 60_000, time.Second, "x-stainless-timeout"},
+		{"a_fraction", "1.2", 60_000, 1200 * time.Millisecond, "x-stainless-timeout"},
+		{"maxElapsedMs_is_shorter", "600", 1000, time.Second, "maxElapsedMs"},
+		{"not_a_number", "soon", 1000, time.Second, "maxElapsedMs"},
+		{"zero_is_no_deadline", "0", 1000, time.Second, "maxElapsedMs"},
+		{"negative", "-3", 1000, time.Second, "maxElapsedMs"},
+	}
+	rigs := map[string][]*rig{} // before anything is timed
+	for _, w := range chats() {
 		for _, c := range cases {
-			rigs = append(rigs, newRig(t, w, settings(c.elapsed), w.org("a"), w.org("b"), w.pool("", "a", "b")))
+			rigs[w.name] = append(rigs[w.name], newRig(t, w, settings(c.elapsed), w.org("a"), w.org("b"), w.pool("", "a", "b")))
 		}
+	}
+	chatAtOnce(t, func(t *testing.T, w *way) {
 		concurrently(len(cases), len(cases), func(i int) {
-			c, r := cases[i], rigs[i]
+			c, r := cases[i], rigs[w.name][i]
 			t.Run(c.name, func(t *testing.T) {
 				// The first takes most of the time, the second would take more.
 				r.script(t, at("a", fakellm.Rule{Action: "status", Status: 503, DelayMS: int(c.limit/time.Millisecond) / 4}), at("b", fakellm.Rule{Action: "hang"}))
