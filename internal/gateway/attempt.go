@@ -34,6 +34,8 @@ type dialing struct {
 	target *upstream.Target
 	ctx    context.Context
 	dog    *watchdog
+	// caller is the caller's own credential, if that is what was sent.
+	caller http.Header
 	// latest is the time after the attempt's start by which content must
 	// come, and why names that limit; 0 is none.
 	latest time.Duration
@@ -83,7 +85,8 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	}
 	switch d.c.Credential {
 	case routing.CredentialCaller:
-		call.Caller = auth.Foreign(ex.r, ex.g.opt.Issuers)
+		d.caller = auth.Foreign(ex.r, ex.g.opt.Issuers)
+		call.Caller = d.caller
 	case routing.CredentialVirtual:
 		call.Virtual = ex.caller.Key.Credential
 	case routing.CredentialOwn:
@@ -91,13 +94,25 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	return call
 }
 
-// scrub takes stored credentials out of a provider's words.
-func (d *dialing) scrub(b []byte) []byte {
-	var virtual secret.String
+// virtual is the credential of the caller's virtual key, if that is what was
+// sent.
+func (d *dialing) virtual() secret.String {
 	if d.c.Credential == routing.CredentialVirtual {
-		virtual = d.ex.caller.Key.Credential
+		return d.ex.caller.Key.Credential
 	}
-	return d.target.Scrub(b, virtual)
+	return secret.String{}
+}
+
+// scrub takes stored credentials out of a provider's words. The caller's own may
+// stay in what only the caller gets.
+func (d *dialing) scrub(b []byte) []byte { return d.target.Scrub(b, d.virtual()) }
+
+// classify says what kind of failure an answer is, in words that can be kept.
+func (d *dialing) classify(resp *http.Response, body []byte, event bool) failure.Failure {
+	sent := append(auth.Bare(d.caller), d.virtual())
+	return d.target.Classify(&failure.Answer{
+		Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Now: d.ex.g.opt.Now(),
+	}, sent...)
 }
 
 // limitContent sets the limit of the time to the first content.
@@ -126,6 +141,7 @@ func (d *dialing) await(begun bool) {
 // answer sorts an answer: a failure, a stream, or a whole body.
 func (d *dialing) answer(resp *http.Response) (bool, attempt) {
 	d.await(false)
+	d.target.ScrubHeader(resp.Header, d.virtual()) // request ids pass to the client
 	switch {
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
 		return d.refused(resp)
@@ -185,7 +201,7 @@ func (d *dialing) refused(resp *http.Response) (bool, attempt) {
 	if d.cannotCount(resp.StatusCode, body) {
 		return d.estimate()
 	}
-	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Now: d.ex.g.opt.Now()})
+	f := d.classify(resp, body, false)
 	return false, attempt{candidate: d.c, failure: f, answer: &answer{resp.StatusCode, resp.Header, d.scrub(body)}}
 }
 
@@ -208,7 +224,7 @@ func (d *dialing) notAStream(resp *http.Response) attempt {
 // errorIn200 makes the record of an error object that came with status 200,
 // whole or as an event.
 func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attempt {
-	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Now: d.ex.g.opt.Now()})
+	f := d.classify(resp, body, event)
 	status := f.Status
 	if status < 400 {
 		status = statusOf(f.Category)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth"
@@ -295,10 +296,19 @@ func (ex *exchange) recover() {
 	ex.refuse(refusal{status: 503, code: "gateway_unavailable", message: "the gateway failed on this request; the log has the request id", retry: true, retryAfter: time.Second})
 }
 
-// looksSecret tells names that are keys: a client that mixes up its settings
-// must not spread them.
+// looksSecret tells names that are keys, as they are or behind a scheme or a
+// vendor's name: a client that mixes up its settings must not spread them.
 func looksSecret(model string) bool {
-	return auth.IsInterlock(model) || strings.HasPrefix(model, "sk-") || strings.HasPrefix(model, "AIza")
+	if strings.HasPrefix(model, "sk-") { // some vendors have an sk- behind their name
+		return true
+	}
+	for part := range strings.FieldsFuncSeq(model, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`:,;=/", r) }) {
+		if auth.IsInterlock(part) || strings.HasPrefix(part, "AIza") || strings.HasPrefix(part, "sk-ant-") || strings.HasPrefix(part, "sk-proj-") ||
+			strings.HasPrefix(part, "eyJ") && strings.Count(part, ".") >= 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // log writes one line about a request that was not served well. Served ones
