@@ -111,7 +111,7 @@ func (d *dialing) scrub(b []byte) []byte { return d.target.Scrub(b, d.virtual())
 func (d *dialing) classify(resp *http.Response, body []byte, event bool) failure.Failure {
 	sent := append(auth.Bare(d.caller), d.virtual())
 	return d.target.Classify(&failure.Answer{
-		Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Now: d.ex.g.opt.Now(),
+		Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Echo: d.named(), Now: d.ex.g.opt.Now(),
 	}, sent...)
 }
 
@@ -233,6 +233,9 @@ func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attem
 	h.Set("Content-Type", "application/json")
 	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.scrub(bytes.Clone(body))}}
 }
+
+// named lists what the caller named and a provider's error may repeat.
+func (d *dialing) named() []string { return []string{d.ex.envelope.Model, d.c.WireModel} }
 
 // statusOf is the status of an error for which the provider gave none.
 func statusOf(c failure.Category) int {
