@@ -167,7 +167,10 @@ func (d *dialing) broken(err error) attempt {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
 		at.note = limit.what
-		at.cut = limit.what == whatClient || limit.what == whatElapsed && d.ex.dials > 1
+		// With content, the total measures the answer's length and the client's
+		// pace as much as the provider's.
+		at.cut = limit.what == whatClient || limit.what == whatElapsed && d.ex.dials > 1 ||
+			limit.what == whatTotal && !d.ex.content.IsZero()
 	case why != nil: // the client left, or the gateway stops
 		at.failure = failure.Failure{Category: failure.Canceled}
 	default:
@@ -265,11 +268,15 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	if err != nil {
 		return false, d.broken(err)
 	}
+	d.dog.stop() // a client that reads slowly is not a silent provider
+	if n > maxAnswer {
+		// The request asks for too much: it would be paid at every member, and
+		// would blame them all.
+		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.RequestError, Status: resp.StatusCode}, note: tooLong}
+	}
 	body := buf.Bytes()
 	isErr, ok := d.ex.format.IsError(body)
 	switch {
-	case n > maxAnswer:
-		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer is larger than 64 MiB"}
 	case !ok:
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer was not a JSON object"}
 	case isErr:
