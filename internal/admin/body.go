@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/interlock-gateway/interlock/internal/control"
 )
 
 // errNotAKey cannot happen: a Key decodes to a Key.
@@ -43,6 +45,9 @@ func readObject(raw []byte, targets map[string]any) error {
 		if err := dec.Decode(target); err != nil {
 			if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 				return invalid(name, "the value has the wrong form")
+			}
+			if control.TooDeep(raw) {
+				return invalid(name, "it is nested too deeply; at most %d levels are read", control.MaxDepth)
 			}
 			return invalid("", "the JSON is malformed at byte %d", dec.InputOffset())
 		}

@@ -53,6 +53,27 @@ func TestRT_PAT_1_parallel_saves_leave_no_conflict(t *testing.T) {
 	}
 }
 
+// BY-13: without an If-Match a drain is never refused for what others change
+// meanwhile, and takes nothing of it back.
+func TestBY_13_parallel_drains_without_an_ETag(t *testing.T) {
+	e := newEnv(t)
+	e.provider("main")
+	var wg sync.WaitGroup
+	for i := range 60 {
+		wg.Go(func() {
+			if a := e.admin("POST", "/providers/main/drain", fmt.Sprintf(`{"drained":%t}`, i%2 == 0)); a.status != 200 {
+				t.Errorf("%d %s", a.status, a.body)
+			}
+		})
+	}
+	wg.Wait()
+	e.admin("POST", "/providers/main/drain", nil, "If-Match", `"1"`).code(412, "stale")
+	e.admin("POST", "/providers/gone/drain", nil).code(404, "not_found")
+	if got := e.get("/providers/main").object(); got["hasApiKey"] != true {
+		t.Errorf("its key is lost: %v", got)
+	}
+}
+
 // AP: of many writers with one ETag exactly one wins.
 func TestAP_one_ETag_one_winner(t *testing.T) {
 	e := newEnv(t)

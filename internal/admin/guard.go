@@ -72,6 +72,7 @@ func register[I, O any](s *server, op operation, handle func(context.Context, *I
 		op.BodyReadTimeout = readBody
 	}
 	huma.Register(s.api, op.Operation, func(ctx context.Context, in *I) (*O, error) {
+		bodyRead(ctx)
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.problem(ctx, err, resource.Ref{})
@@ -153,7 +154,17 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().Metadata[lenientKey] == true {
 		dropUnknown(r, ctx.Operation())
 	}
-	next(huma.WithContext(ctx, withPrincipal(r.Context(), who)))
+	next(huma.WithContext(ctx, context.WithValue(withPrincipal(r.Context(), who), writerKey{}, w)))
+}
+
+type writerKey struct{}
+
+// bodyRead ends the limit of the body's arrival. It is no limit of the answer:
+// when it passes, the server takes the client for gone and cancels the request.
+func bodyRead(ctx context.Context) {
+	if w, ok := ctx.Value(writerKey{}).(http.ResponseWriter); ok {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // one that has none needs none
+	}
 }
 
 // dropUnknown takes the parameters out of a request that its operation does not

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -92,10 +91,6 @@ func (s *server) registerDrain(provider Resource) {
 	}, func(ctx context.Context, in *drainIn) (*objectOut, error) { return s.drainProvider(ctx, provider, in) })
 }
 
-// drainTries is how often a drain is tried again on a provider that somebody
-// changed meanwhile.
-const drainTries = 3
-
 func (s *server) drainProvider(ctx context.Context, r Resource, in *drainIn) (*objectOut, error) {
 	drained := true
 	if err := readOptional(in.RawBody, map[string]any{"drained": &drained}); err != nil {
@@ -105,33 +100,16 @@ func (s *server) drainProvider(ctx context.Context, r Resource, in *drainIn) (*o
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; ; try++ {
-		o, err := s.opt.Control.Get(ctx, r.Kind, in.Name)
-		if err != nil {
-			return nil, err
+	op := control.Op{Ref: resource.Ref{Kind: r.Kind, Name: in.Name}, Edit: func(o resource.Object) {
+		if p, ok := o.(*resource.Provider); ok {
+			p.Drained = drained
 		}
-		p, ok := o.Object.(*resource.Provider)
-		if !ok {
-			return nil, errNotAProvider
-		}
-		p.Drained = drained
-		op := control.Op{Put: p, Replace: true, IfVersion: o.Version}
-		if in.IfMatch != "" {
-			op.IfVersion = 0
-			if err := cond.put(&op); err != nil {
-				return nil, err
-			}
-		}
-		out, err := s.write(ctx, r, op, in.DryRun, cond)
-		if stale, ok := errors.AsType[*Problem](err); ok && stale.Code == "stale" && in.IfMatch == "" && try < drainTries {
-			continue
-		}
-		return out, err
+	}}
+	if err := cond.put(&op); err != nil {
+		return nil, err
 	}
+	return s.write(ctx, r, op, in.DryRun, cond)
 }
-
-// errNotAProvider cannot happen: a Provider decodes to a Provider.
-var errNotAProvider = errors.New("a provider is not a provider")
 
 // operable finds a provider that is in use.
 func (s *server) operable(ctx context.Context, name string) (*routing.Provider, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -67,6 +68,9 @@ func (s *server) testProvider(ctx context.Context, in *operateIn) (*probeOut, er
 			return nil, invalid("model", "name a model of Provider %q to ask, or set its healthProbe.model", v.ID)
 		}
 	}
+	if resource.LooksSecret(model) {
+		return nil, invalid("model", "it holds a key instead of a model's name; rotate the key if it was sent elsewhere")
+	}
 	if err := resource.CheckModelName(model); err != nil {
 		return nil, invalid("model", "%s", err)
 	}
@@ -102,7 +106,7 @@ func (s *server) probe(ctx context.Context, target *upstream.Target, endpoint *l
 	out.LatencyMs = float64(time.Since(began).Microseconds()) / 1000
 	switch {
 	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		out.Category, out.Message = failure.Timeout, "the provider did not answer within "+probeTime.String()
+		out.Category, out.Message = failure.Timeout, fmt.Sprintf("no answer within %.0f seconds", probeTime.Seconds())
 	case err != nil:
 		out.Category, out.Message = failure.Connection, probeText(target.Scrub([]byte(err.Error()), secret.String{}))
 	case out.Status/100 == 2 && errorOf(answer) == "":

@@ -37,6 +37,7 @@ type Problem struct {
 	Refs []resource.Ref `json:"refs,omitempty"`
 
 	headers http.Header
+	seen    map[resource.Ref]bool // Refs: there can be thousands
 }
 
 // FieldError is one thing that is wrong with a request.
@@ -156,7 +157,11 @@ func (p *Problem) add(x resource.Problem, target resource.Ref, prefix string) {
 	}
 	p.Errors = append(p.Errors, e)
 	for _, r := range slices.Concat([]resource.Ref{x.Object}, x.Refs) {
-		if r.Kind != "" && r.Name != "" && r != target && !slices.Contains(p.Refs, r) {
+		if r.Kind != "" && r.Name != "" && r != target && !p.seen[r] {
+			if p.seen == nil {
+				p.seen = map[resource.Ref]bool{}
+			}
+			p.seen[r] = true
 			p.Refs = append(p.Refs, r)
 		}
 	}

@@ -206,7 +206,10 @@ func (s *server) put(ctx context.Context, r Resource, in *putIn) (*objectOut, er
 
 // write makes a change of one object and answers with it.
 func (s *server) write(ctx context.Context, r Resource, op control.Op, dryRun bool, cond precondition) (*objectOut, error) {
-	target := resource.Ref{Kind: r.Kind, Name: op.Put.Head().Name}
+	target := op.Ref
+	if op.Put != nil {
+		target = resource.Ref{Kind: r.Kind, Name: op.Put.Head().Name}
+	}
 	result, err := s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []control.Op{op}})
 	if err != nil {
 		return nil, s.problem(ctx, cond.failed(err), target)

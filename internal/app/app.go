@@ -65,7 +65,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar)}
 	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
 	a.secrets.dataDir = l.Config.Storage.DataDir
-	a.secrets.set(l.Secrets)
+	a.secrets.set(l)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.closeStorage())

@@ -22,7 +22,7 @@ func (a *App) Begin(ctx context.Context, l *config.Loaded, docs []resource.Docum
 	if err != nil {
 		return nil, located(err, docs)
 	}
-	a.secrets.set(l.Secrets)
+	a.secrets.set(l)
 	a.admins.Replace(tokens...)
 	secrets := make([]secret.String, len(made))
 	for i := range made {

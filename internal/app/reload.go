@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
@@ -23,42 +22,6 @@ import (
 	"github.com/interlock-gateway/interlock/internal/upstream"
 	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
 )
-
-// secretResolver resolves references as the newest configuration file does. A
-// reference in an object can come from anybody who may use the admin API, and
-// what it names is sent to a provider: the gateway's own secrets are left out.
-type secretResolver struct {
-	current atomic.Pointer[secret.Resolver]
-	// dataDir is the folder that no reference may lead into.
-	dataDir string
-}
-
-func (s *secretResolver) set(r *secret.Resolver) { s.current.Store(r) }
-
-func (s *secretResolver) resolve(ref string) (secret.String, error) {
-	if name, ok := strings.CutPrefix(ref, "env:"); ok && (name == adminTokenEnv || strings.HasPrefix(name, "INTERLOCK_MASTER_KEY")) {
-		return secret.String{}, fmt.Errorf("%s is a secret of the gateway itself and can't be used here", name)
-	}
-	if path, ok := strings.CutPrefix(ref, "file:"); ok && s.dataDir != "" && inside(path, s.dataDir) {
-		return secret.String{}, fmt.Errorf("%s is in the gateway's own data directory and can't be used here", path)
-	}
-	return s.current.Load().Resolve(ref)
-}
-
-// inside tells whether a path leads into a folder, through links as well.
-func inside(path, dir string) bool {
-	real := func(p string) string {
-		if r, err := filepath.EvalSymlinks(p); err == nil {
-			p = r
-		}
-		if a, err := filepath.Abs(p); err == nil {
-			p = a
-		}
-		return p
-	}
-	rel, err := filepath.Rel(real(dir), real(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
 
 // compiler makes snapshots with the parts of this build.
 type compiler struct {
@@ -92,7 +55,9 @@ func Compile(l *config.Loaded, revision uint64) (*snapshot.Live, error) {
 	if err != nil {
 		return nil, err
 	}
-	live, problems := c.compile(l.Documents, snapshot.Deps{Revision: revision, Resolve: func(_ resource.Object, ref string) (secret.String, error) { return l.Secrets.Resolve(ref) }})
+	secrets := &secretResolver{dataDir: l.Config.Storage.DataDir}
+	secrets.set(l)
+	live, problems := c.compile(l.Documents, snapshot.Deps{Revision: revision, Resolve: func(_ resource.Object, ref string) (secret.String, error) { return secrets.resolve(ref) }})
 	if len(problems) > 0 {
 		return nil, problems
 	}
@@ -198,17 +163,17 @@ func (a *App) RefuseReload(err error) {
 // stays as it was.
 func (a *App) Reload(ctx context.Context, l *config.Loaded) {
 	before := a.secrets.current.Load()
-	a.secrets.set(l.Secrets)
+	a.secrets.set(l)
 	tokens, err := adminTokens(l)
 	if err != nil {
-		a.secrets.set(before)
+		a.secrets.current.Store(before)
 		a.log.Error("the configuration file was not reloaded", "error", err)
 		return
 	}
 	a.filing.Lock()
 	defer a.filing.Unlock()
 	if err := a.applyFile(ctx, l); err != nil {
-		a.secrets.set(before)
+		a.secrets.current.Store(before)
 		a.log.Error("the configuration file was not reloaded", "error", err)
 		return
 	}

@@ -56,8 +56,13 @@ func (a *App) publish(next *snapshot.Live) {
 		return
 	}
 	for id, t := range next.Targets {
-		if before := old.Targets[id]; before != nil && !before.SameCredential(t) {
+		before := old.Targets[id]
+		switch {
+		case before == nil:
+		case !before.SameCredential(t):
 			a.board.Unpark(id, "a new key") // the old key's quota and limits are not the new one's
+		case !before.SameAddress(t):
+			a.board.Unpark(id, "a new baseUrl") // what was wrong at the old address says nothing about the new one
 		}
 	}
 }

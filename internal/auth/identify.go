@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+
+	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
 // Caller is the resolved identity of one request.
@@ -53,6 +56,8 @@ type Rules struct {
 func Identify(keys *Keys, issuers Issuers, r *http.Request, rules Rules, now time.Time) (Caller, error) {
 	p := presented(r, issuers)
 	switch {
+	case p.hidden != "" && (p.secret == "" || p.beside):
+		return Caller{}, &Error{p.hidden + " holds a key or a token for Interlock, and something around it that is not read. Send it alone, as \"Authorization: Bearer\", x-api-key or x-interlock-key; rotate it if it was sent elsewhere"}
 	case p.secret == "" && p.odd:
 		return Caller{}, &Error{"x-interlock-key does not hold an Interlock key; it begins with ilk_"}
 	case p.secret == "" && p.token != nil:
@@ -92,48 +97,54 @@ type credentials struct {
 	jwt     bool   // one of those has the form of a JWT
 	signed  bool   // an AWS signature is there, which can't be passed on
 	odd     bool   // the Interlock header holds something else
+	hidden  string // the first place of a credential of ours that is not written as it should be
 }
 
 // presented reads the credentials of a request.
 func presented(r *http.Request, issuers Issuers) credentials {
 	var c credentials
 	for _, v := range r.Header[interlockHeader] {
-		if v = bearer(strings.TrimSpace(v)); IsInterlock(v) {
+		if v = bearer(v); IsInterlock(v) {
 			c.secret, c.beside = v, true
 			break
 		}
 		c.odd = c.odd || v != ""
 	}
 	for _, name := range foreignHeaders() {
-		for _, v := range r.Header[name] {
-			if v = credential(name, v); isSignature(v) {
-				c.signed = true
-				continue
-			}
-			c.note(v, issuers)
+		for _, line := range r.Header[name] {
+			c.note(name, line, issuers)
 		}
 	}
-	if r.URL.RawQuery != "" {
-		c.note(r.URL.Query().Get("key"), issuers)
-	}
+	c.note("", queryKey(r), issuers)
 	return c
 }
 
-// note sorts one credential from a place where foreign ones may be as well.
-func (c *credentials) note(v string, issuers Issuers) {
-	switch {
-	case v == "":
-	case IsInterlock(v):
+// note sorts one credential from a place where foreign ones may be as well: a
+// header, or the query.
+func (c *credentials) note(header, line string, issuers Issuers) {
+	if c.secret != "" && !c.beside { // whatever else is there is ignored
+		return
+	}
+	switch v, f, token := read(line, issuers); f {
+	case formNone:
+	case formKey:
 		if c.secret == "" {
 			c.secret = v
 		}
-	case c.secret != "" && !c.beside: // whatever else is there is ignored
-	default:
-		if t := recognise(issuers, v); t == nil {
-			c.foreign, c.jwt = true, c.jwt || strings.HasPrefix(v, "eyJ") && strings.Count(v, ".") == 2
-		} else if c.token == nil {
-			c.token = t
+	case formToken:
+		if c.token == nil {
+			c.token = token
 		}
+	case formSignature:
+		c.signed = true
+	case formHidden:
+		if c.hidden == "" && header == "" {
+			c.hidden = "the query parameter key"
+		} else if c.hidden == "" {
+			c.hidden = strings.ToLower(header)
+		}
+	case formForeign:
+		c.foreign, c.jwt = true, c.jwt || isJWT(v)
 	}
 }
 
@@ -145,37 +156,43 @@ func Foreign(r *http.Request, issuers Issuers) http.Header {
 	h, out := r.Header, http.Header{}
 	for _, name := range foreignHeaders() {
 		for _, line := range h[name] {
-			if v := credential(name, line); v != "" && !IsInterlock(v) && !isSignature(v) && recognise(issuers, v) == nil {
+			if _, f, _ := read(line, issuers); f == formForeign {
 				out[name] = []string{line}
 				break
 			}
 		}
 	}
-	if len(out) == 0 && r.URL.RawQuery != "" {
-		if v := r.URL.Query().Get("key"); v != "" && !IsInterlock(v) && recognise(issuers, v) == nil {
+	if len(out) == 0 {
+		v := queryKey(r)
+		if _, f, _ := read(v, issuers); f == formForeign {
 			out.Set("X-Goog-Api-Key", v)
 		}
 	}
 	return out
 }
 
-// credential is the bare credential of a header's line.
-func credential(name, line string) string {
-	if name == "Authorization" {
-		line = bearer(line)
+// Bare are the credentials in what Foreign returned, without their schemes: as
+// a provider could repeat them.
+func Bare(own http.Header) []secret.String {
+	var out []secret.String
+	for _, lines := range own {
+		for _, v := range lines {
+			if parts := strings.Fields(v); len(parts) > 0 {
+				out = append(out, secret.New(parts[len(parts)-1]))
+			}
+		}
 	}
-	return strings.TrimSpace(line)
+	return out
 }
 
-// isSignature tells an AWS signature (SigV4), which is for one request to one
-// host and never verified here.
-func isSignature(v string) bool { return strings.HasPrefix(v, "AWS4-HMAC-SHA256") }
-
-// bearer takes the scheme off; other schemes are foreign credentials.
-func bearer(v string) string {
-	scheme, rest, ok := strings.Cut(v, " ")
-	if ok && strings.EqualFold(scheme, "Bearer") {
-		return rest
+// queryKey is the credential in the query, if it could stand in a header.
+func queryKey(r *http.Request) string {
+	if r.URL.RawQuery == "" {
+		return ""
+	}
+	v := r.URL.Query().Get("key")
+	if strings.ContainsFunc(v, func(r rune) bool { return r != '\t' && unicode.IsControl(r) }) {
+		return ""
 	}
 	return v
 }

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -79,6 +80,18 @@ func TestIdentify_RQ_CRED(t *testing.T) {
 		{"foreign in the query", []string{"key: AIzaSomething"}, true, " passthrough own"},
 		{"nothing", nil, true, "no key was sent"},
 		{"an empty one", []string{"Authorization: Bearer "}, true, "no key was sent"},
+		{"a scheme alone", []string{"Authorization: Bearer"}, true, "no key was sent"},
+		{"a scheme alone elsewhere", []string{"X-Api-Key: bearer", "Api-Key: Bearer Bearer", "Authorization: Basic"}, true, "no key was sent"},
+		{"a scheme alone is no own credential", []string{"X-Interlock-Key: " + team, "Authorization: Bearer"}, true, "team service"},
+		{"a query that can't be a header", []string{"key: a%0d%0ab"}, true, "no key was sent"},
+		{"a signature in small letters", []string{"Authorization: aws4-hmac-sha256 Credential=AKIA/x"}, true, "AWS signature"},
+		{"a signature of several regions", []string{"Authorization: AWS4-ECDSA-P256-SHA256 Credential=AKIA/x"}, true, "AWS signature"},
+		{"bearer in x-api-key", []string{"X-Api-Key: Bearer " + team}, true, "team service"},
+		{"bearer and a tab", []string{"Authorization: Bearer\t" + team}, true, "team service"},
+		{"bearer twice", []string{"Authorization: Bearer  bearer " + team}, true, "team service"},
+		{"bearer in the query", []string{"key: Bearer%20" + team}, true, "team service"},
+		{"bearer and a tab in our header", []string{"X-Interlock-Key: Bearer\t" + team}, true, "team service"},
+		{"something odd is ignored beside our key in a common place", []string{"Authorization: Token " + virtual, "X-Api-Key: " + team}, true, "team service"},
 		{"an unknown key", []string{"Authorization: Bearer " + unknown}, false, "not known"},
 		{"an unknown key is nobody anonymous", []string{"X-Interlock-Key: " + unknown, "X-Api-Key: " + foreign}, true, "not known"},
 		{"an expired key", []string{"X-Api-Key: " + expired}, true, "expired on"},
@@ -107,6 +120,69 @@ func TestIdentify_RQ_CRED(t *testing.T) {
 	}
 }
 
+// oddly are ways to write a credential that are not read, by the name of their
+// place in a message.
+func oddly(credential string) map[string]string {
+	basic := base64.StdEncoding.EncodeToString([]byte(credential + ":"))
+	return map[string]string{
+		"Authorization: Token " + credential:                "authorization",
+		"Authorization: Basic " + credential:                "authorization",
+		"Authorization: Basic " + basic:                     "authorization",
+		"Authorization: Bearer \"" + credential + "\"":      "authorization",
+		"Authorization: Bearer foo, Bearer " + credential:   "authorization",
+		"Authorization: Token token=" + credential:          "authorization",
+		"Authorization: Bearer a.b.c, Bearer " + credential: "authorization",
+		"Authorization: Bearer\xa0" + credential:            "authorization",
+		"X-Api-Key: '" + credential + "'":                   "x-api-key",
+		"Api-Key: key " + credential:                        "api-key",
+		"X-Goog-Api-Key: user:" + credential:                "x-goog-api-key",
+		"key: %22" + credential + "%22":                     "the query parameter key",
+	}
+}
+
+// RQ-CRED-1: an Interlock key that is not written as it should be is a mistake
+// that its sender hears of, and never somebody else's credential.
+func TestIdentify_RQ_CRED_1_oddly_written_keys(t *testing.T) {
+	odd := oddly(team)
+	odd["Authorization: Bearer"+team] = "authorization"
+	odd["X-Api-Key: Ilk_in_capitals"] = "x-api-key"
+	odd["X-Api-Key: x, sess_0123456789abcdef"] = "x-api-key"
+	odd["Authorization: Bearer eyJh.ilk_0123456789.x"] = "authorization"
+	for line, place := range odd {
+		if got := auth.Foreign(request(line), nil); len(got) > 0 {
+			t.Errorf("%q is passed on: %v", line, got)
+		}
+		for _, beside := range [][]string{nil, {"X-Interlock-Key: " + team}, {"X-Interlock-Key: " + virtual, "Cookie: a"}} {
+			_, err := auth.Identify(keys(t), nil, request(append(beside, line)...), auth.Rules{Anonymous: true}, now)
+			if err == nil || !strings.Contains(err.Error(), place) || strings.Contains(err.Error(), team) {
+				t.Errorf("%q beside %q: %v", line, beside, err)
+			}
+		}
+	}
+}
+
+// A token of somebody else has four characters of ours somewhere by chance now
+// and then; nobody could tell why it is refused.
+func TestIdentify_RQ_CRED_chance_in_a_JWT(t *testing.T) {
+	jwt := "eyJhbGciOi.eyJailk_5sess_9.c-ilk_ab"
+	r := request("Authorization: Bearer " + jwt)
+	caller, err := auth.Identify(keys(t), nil, r, auth.Rules{Anonymous: true}, now)
+	if err != nil || !caller.Own || auth.Foreign(r, nil).Get("Authorization") != "Bearer "+jwt {
+		t.Errorf("%+v %v", caller, err)
+	}
+}
+
+// OP-9: what has to be looked for in what comes back.
+func TestBare_OP_9(t *testing.T) {
+	got := map[string]bool{}
+	for _, s := range auth.Bare(http.Header{"Authorization": {"Bearer\tsk-a"}, "X-Api-Key": {"sk-b"}, "Api-Key": {"Token sk-c"}}) {
+		got[s.Reveal()] = true
+	}
+	if d := cmp.Diff(map[string]bool{"sk-a": true, "sk-b": true, "sk-c": true}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 // RQ-CRED-1: what may be passed on is the caller's own credential, never an
 // Interlock key, a signature or a cookie.
 func TestForeign_RQ_CRED_1(t *testing.T) {
@@ -119,8 +195,11 @@ func TestForeign_RQ_CRED_1(t *testing.T) {
 	if got := auth.Foreign(r, nil).Get("X-Goog-Api-Key"); got != "AIzaSomething" {
 		t.Errorf("of the query: %q", got)
 	}
-	r = request("Authorization: AWS4-HMAC-SHA256 Credential=AKIA/x")
-	if got := auth.Foreign(r, nil); len(got) != 0 {
-		t.Errorf("a signature is passed on: %v", got)
+	for _, line := range []string{
+		"Authorization: AWS4-HMAC-SHA256 Credential=AKIA/x", "Authorization: aws4-hmac-sha256 Credential=AKIA/x", "Authorization: Bearer", "key: a%0ab",
+	} {
+		if got := auth.Foreign(request(line), nil); len(got) != 0 {
+			t.Errorf("%s is passed on: %v", line, got)
+		}
 	}
 }

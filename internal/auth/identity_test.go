@@ -119,3 +119,24 @@ func TestForeign_RQ_CRED_1_tokens(t *testing.T) {
 		t.Errorf("of somebody else: %q", got)
 	}
 }
+
+// RQ-CRED-1: the same for a token that is not written as it should be.
+func TestIdentify_RQ_CRED_1_oddly_written_tokens(t *testing.T) {
+	for line, place := range oddly(anna) {
+		if got := auth.Foreign(request(line), tokens()); len(got) > 0 {
+			t.Errorf("%q is passed on: %v", line, got)
+		}
+		for _, beside := range [][]string{nil, {"X-Interlock-Key: " + team}} {
+			_, err := auth.Identify(keys(t), tokens(), request(append(beside, line)...), auth.Rules{Anonymous: true}, now)
+			if err == nil || !strings.Contains(err.Error(), place) || strings.Contains(err.Error(), anna) {
+				t.Errorf("%q beside %q: %v", line, beside, err)
+			}
+		}
+	}
+	for _, line := range []string{"X-Api-Key: Bearer " + anna, "Authorization: Bearer\t" + anna, "key: Bearer%20" + anna} {
+		caller, err := auth.Identify(keys(t), tokens(), request(line), auth.Rules{Anonymous: true}, now)
+		if err != nil || caller.Identity == nil || caller.Own {
+			t.Errorf("%q: %+v %v", line, caller, err)
+		}
+	}
+}

@@ -17,7 +17,7 @@ func FuzzClassify(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, pick uint8, status int, name, value string, body []byte, stream bool) {
 		v := vendors[int(pick)%len(vendors)]
-		a := &failure.Answer{Status: status, Header: map[string][]string{name: {value}, "date": nil}, Body: body, Stream: stream, Now: ExampleNow()}
+		a := &failure.Answer{Status: status, Header: map[string][]string{name: {value}, "date": nil}, Body: body, Stream: stream, Echo: []string{value, name}, Now: ExampleNow()}
 		got, why := v.Classifier().Explain(a)
 		if !got.Category.Valid() || why == "" {
 			t.Errorf("category %q by %q", got.Category, why)

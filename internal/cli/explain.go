@@ -44,7 +44,8 @@ nothing is broken then, nothing was measured, and it is every route's first
 turn.
 
 Exit codes: 0 the request would be served, and by --expect first; 1 it would be
-refused, or another provider would be first; 2 the command line is wrong.`,
+refused, another provider would be first, or with --expect a provider of --down
+or --parked is not there; 2 the command line is wrong.`,
 		Example: `  interlock explain --model claude-sonnet-4-6
   interlock explain --model gpt-5.4 --key ci --down openai-main --output json
   interlock explain --model claude-sonnet-4-6 --failure quota_exhausted
@@ -159,6 +160,11 @@ func (e *environment) explain(ctx context.Context, o *explainOptions) error {
 	case err != nil:
 		return err
 	case !answer.Served:
+		return errReported
+	case o.expect != "" && len(answer.Unknown) > 0:
+		for _, u := range answer.Unknown {
+			fmt.Fprintf(e.err, "interlock: --expect is not met, since what it supposes is not there: %s\n", u)
+		}
 		return errReported
 	case o.expect != "" && string(answer.Candidates[0].Provider) != o.expect:
 		fmt.Fprintf(e.err, "interlock: %q would be tried first, not %q\n", answer.Candidates[0].Provider, o.expect)

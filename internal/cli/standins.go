@@ -3,13 +3,13 @@ package cli
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/config/yamldoc"
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
 // standIns give secret references values of the right form where there are no
@@ -37,7 +37,7 @@ func (s *standIns) options(path string, read func(string) ([]byte, error), resol
 		v, isSecret := s.files[path]
 		switch {
 		case isSecret && resolve:
-			return os.ReadFile(path) //nolint:gosec // a document names the file
+			return secret.ReadFile(path, secret.MaxBytes+2)
 		case isSecret:
 			return []byte(v), nil
 		}

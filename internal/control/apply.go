@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,10 @@ import (
 type Op struct {
 	// Put is the new object; nil deletes Ref.
 	Put resource.Object
+	// Edit makes Put of the object as it is stored, its secrets left out: no
+	// change that is made meanwhile is lost, and none is in the way. Ref names
+	// the object.
+	Edit func(resource.Object)
 	// Nulls are secret fields that are to be removed; other empty secret
 	// fields keep their stored value.
 	Nulls []string
@@ -49,6 +54,36 @@ func (op *Op) ref() resource.Ref {
 		return resource.Ref{Kind: op.Put.Head().Kind, Name: op.Put.Head().Name}
 	}
 	return op.Ref
+}
+
+// target finds the document that a step is about, -1 for a new one, and refuses
+// a step that does not fit it.
+func target(s *store.State, op *Op, b *Batch) (int, error) {
+	ref := op.ref()
+	at := slices.IndexFunc(s.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name })
+	if op.Edit != nil {
+		if at < 0 {
+			return at, notFound(ref.Kind, ref.Name)
+		}
+		if err := op.edit(&s.Documents[at]); err != nil {
+			return at, err
+		}
+	}
+	return at, check(s, at, op, b)
+}
+
+// edit makes what is put of what is stored.
+func (op *Op) edit(d *store.Document) error {
+	o, err := decodeStored(d)
+	if err != nil {
+		return err
+	}
+	for _, f := range resource.SecretFields(o) {
+		*f.Value = "" // it is kept
+	}
+	op.Edit(o)
+	op.Put = o
+	return nil
 }
 
 // Batch is a change: all of it happens or nothing.
@@ -164,10 +199,10 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 		if put[resource.NameKey(ref)] {
 			return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)}
 		}
-		put[resource.NameKey(ref)] = op.Put != nil
+		put[resource.NameKey(ref)] = op.Put != nil || op.Edit != nil
 		problems = append(problems, wrongSecrets(op)...)
-		at := slices.IndexFunc(after.Documents, func(d store.Document) bool { return d.Kind == ref.Kind && d.Name == ref.Name })
-		if err := check(after, at, op, b); err != nil {
+		at, err := target(after, op, b)
+		if err != nil {
 			return nil, nil, err
 		}
 		if op.Put == nil {
@@ -361,26 +396,35 @@ func inUse(after *store.State, deleted []store.DocumentRef) error {
 		return nil
 	}
 	e := refused(problems)
-	var said []string
-	for _, p := range problems {
-		if by := fmt.Sprintf("%s is used by %s", p.Refs[0], users(problems, p.Refs[0])); !slices.Contains(said, by) {
-			said = append(said, by)
-		}
-	}
-	e.Detail = strings.Join(said, "; ")
+	e.Detail = usesOf(problems)
 	return e
 }
 
-// users lists the objects with problems that name an object.
-func users(problems resource.Problems, used resource.Ref) string {
-	var names []string
+// maxUsers is how many users of an object a message names.
+const maxUsers = 20
+
+// usesOf says who uses what was to be deleted. The problems name all of them.
+func usesOf(problems resource.Problems) string {
+	var order []resource.Ref
+	users := map[resource.Ref]map[string]bool{}
 	for _, p := range problems {
-		if p.Refs[0] == used {
-			names = append(names, p.Object.String())
+		used := p.Refs[0]
+		if users[used] == nil {
+			users[used] = map[string]bool{}
+			order = append(order, used)
 		}
+		users[used][p.Object.String()] = true
 	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", ")
+	said := make([]string, 0, len(order))
+	for _, used := range order {
+		names := slices.Sorted(maps.Keys(users[used]))
+		more := ""
+		if n := len(names) - maxUsers; n > 0 {
+			names, more = names[:maxUsers], fmt.Sprintf(" and %d more", n)
+		}
+		said = append(said, fmt.Sprintf("%s is used by %s%s", used, strings.Join(names, ", "), more))
+	}
+	return strings.Join(said, "; ")
 }
 
 // newID makes the id of an object that has one: a random UUID (version 4).

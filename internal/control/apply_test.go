@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -177,6 +178,27 @@ func TestRS_PROV_3_one_name_space(t *testing.T) {
 	e.put(`{"kind":"Team","name":"Platform"}`)
 	_, err = e.try(put(t, `{"kind":"Team","name":"platform"}`))
 	refused(t, err, 409, "name_taken", `Team "Platform"`)
+}
+
+// RS-PROV-4: a refusal with many users is short, fast, and names all of them
+// apart from its text.
+func TestRS_PROV_4_in_use_by_many(t *testing.T) {
+	e := newEnv(t)
+	const many = 2000
+	docs := []string{provider("a"), provider("b")}
+	for i := range many {
+		docs = append(docs, route(fmt.Sprintf("r%04d", i), fmt.Sprintf("m-%d", i), "a", "b"))
+	}
+	e.put(docs...)
+	began := time.Now()
+	_, err := e.try(remove("Provider", "a"), remove("Provider", "b"))
+	ce := refused(t, err, 409, "in_use", `Provider "a" is used by Route "r0000", Route "r0001"`, `Route "r0019" and 1980 more; Provider "b" is used by Route "r0000"`)
+	if len(ce.Problems) != 2*many || len(ce.Detail) > 1000 {
+		t.Errorf("%d problems, %d bytes", len(ce.Problems), len(ce.Detail))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
 }
 
 // TestRS_PROV_4_in_use: deleting what others use is refused with every user

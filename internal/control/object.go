@@ -32,6 +32,9 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 	}
 	var fields map[string]jsontext.Value
 	if err := jsonv2.Unmarshal(raw, &fields); err != nil {
+		if TooDeep(raw) {
+			return fail("", "the JSON is nested too deeply; at most %d levels are read", MaxDepth)
+		}
 		path, message := explain(err)
 		return fail(path, "%s", message)
 	}

@@ -138,8 +138,9 @@ func providerUsers(s *store.State) (map[string][]resource.Ref, error) {
 		}
 		user := resource.Ref{Kind: d.Kind, Name: d.Name}
 		for _, r := range resource.Refs(o) {
-			if r.Ref.Kind == "Provider" && !slices.Contains(out[r.Ref.Name], user) {
-				out[r.Ref.Name] = append(out[r.Ref.Name], user)
+			known := out[r.Ref.Name]
+			if r.Ref.Kind == "Provider" && (len(known) == 0 || known[len(known)-1] != user) { // a user's references are together
+				out[r.Ref.Name] = append(known, user)
 			}
 		}
 	}

@@ -36,6 +36,9 @@ type Answer struct {
 	Draft bool `json:"draft,omitempty"`
 	// Seed is what random numbers were made from.
 	Seed uint64 `json:"seed"`
+	// Unknown are what-ifs about providers that are not in use, which change
+	// nothing; absent if there are none. Warnings have them too.
+	Unknown []string `json:"unknown,omitempty"`
 	// Warnings name what was asked and not used, and what of the configuration
 	// does not take effect on this route.
 	Warnings []string `json:"warnings"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/wire"
 	"github.com/interlock-gateway/interlock/internal/wire/formats"
@@ -109,6 +110,8 @@ func (r *Request) Check() error {
 		return wrong("model", "name the model as a client would write it")
 	case len(r.Model) > maxModel:
 		return wrong("model", "it is longer than %d bytes", maxModel)
+	case resource.LooksSecret(r.Model):
+		return wrong("model", "it holds a key instead of a model's name; check where it comes from, and rotate the key if it was sent elsewhere")
 	case r.PromptTokens < 0:
 		return wrong("promptTokens", "it can't be negative")
 	case r.Seed > MaxSeed:
@@ -201,7 +204,7 @@ func noFallback(h http.Header) bool {
 }
 
 // warnings name what the question has and the decision does not read.
-func (r *Request) warnings(providers []*routing.Provider) []string {
+func (r *Request) warnings() []string {
 	var out []string
 	unused := func(field string, there bool) {
 		if there {
@@ -223,6 +226,12 @@ func (r *Request) warnings(providers []*routing.Provider) []string {
 			out = append(out, "headers."+name+": the decision does not read it")
 		}
 	}
+	return out
+}
+
+// unknown names what is supposed of providers that are not there.
+func (r *Request) unknown(providers []*routing.Provider) []string {
+	var out []string
 	for _, list := range []struct {
 		field string
 		names []string

@@ -60,8 +60,9 @@ func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
 	a := &Answer{
 		Model: Model{Requested: r.Model, Alias: plan.Alias}, Route: plan.Route, Endpoint: in.Query.Endpoint.ID, Plan: plan, Explanation: plan.Explain(),
 		Candidates: append([]routing.Candidate{}, plan.Candidates...), Excluded: exclusions(plan), Refusal: plan.Refusal,
-		Next: walk(plan, r.Failures), Draft: w.Draft, Seed: seed, Warnings: append([]string{}, r.warnings(w.Live.Routing.Providers())...),
+		Next: walk(plan, r.Failures), Draft: w.Draft, Seed: seed, Unknown: r.unknown(w.Live.Routing.Providers()),
 	}
+	a.Warnings = append(append([]string{}, r.warnings()...), a.Unknown...)
 	if len(plan.Candidates) > 0 {
 		a.Model.WireModel = plan.Candidates[0].WireModel
 	}

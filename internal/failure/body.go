@@ -29,10 +29,12 @@ type content struct {
 	resetHeader                    string // error.metadata.headers["X-RateLimit-Reset"]
 
 	html, empty bool
+	whole       bool // the only message is the whole body, of an unknown shape
 }
 
 // readBody finds the machine-readable fields and the texts of an error body: a
 // JSON object, a JSON array with one in it, a server-sent event, HTML or text.
+// readQuoted goes on with the JSON that the messages quote.
 func readBody(body []byte, contentType string) *content {
 	body = unframe(bytes.TrimSpace(bytes.TrimPrefix(body[:min(len(body), maxBody)], []byte("\ufeff"))))
 	c := &content{empty: len(body) == 0}
@@ -40,15 +42,14 @@ func readBody(body []byte, contentType string) *content {
 	case c.empty:
 	case body[0] == '{' || body[0] == '[' || body[0] == '"':
 		c.readValue(parseJSON(body))
-		c.readQuoted()
 		if len(c.messages)+len(c.types)+len(c.codes)+len(c.words) == 0 {
 			c.message(string(body)) // an unknown shape, or a message that was cut off
+			c.whole = true
 		}
 	case isHTML(body, contentType):
 		c.html = true
 	default:
 		c.message(string(body))
-		c.readQuoted()
 	}
 	return c
 }
@@ -78,10 +79,16 @@ func isHTML(b []byte, contentType string) bool {
 // parseJSON reads as much of b as is well formed and not nested too deeply:
 // of a body that was cut off, everything before the cut.
 func parseJSON(b []byte) any {
+	v, _ := parseStart(b)
+	return v
+}
+
+// parseStart is parseJSON together with where the value ends.
+func parseStart(b []byte) (any, int) {
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	v, _ := parseValue(dec, 0)
-	return v
+	return v, int(dec.InputOffset())
 }
 
 func parseValue(dec *json.Decoder, depth int) (v any, ok bool) {

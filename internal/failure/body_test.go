@@ -8,7 +8,7 @@ import (
 func classifyText(t *testing.T, fragment string, body []byte) bool {
 	t.Helper()
 	c := mustCompile(t, []Signal{{ID: "row", Text: []string{fragment}, Category: QuotaExhausted}}, Generic{})
-	_, why := c.Explain(&Answer{Status: 400, Body: body, Now: noon})
+	_, why := c.Explain(&Answer{Status: 429, Body: body, Now: noon}) // of which nothing is doubted: see echo.go
 	return why == "row"
 }
 

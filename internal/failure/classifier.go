@@ -12,6 +12,9 @@ type Answer struct {
 	// Stream: Body is the data of one server-sent event that reports an
 	// error, so Status is not the error's own.
 	Stream bool
+	// Echo lists what the caller named and the answer may repeat: the model
+	// as asked for and as sent. It decides nothing.
+	Echo []string
 	// Now is the moment of the answer.
 	Now time.Time
 }

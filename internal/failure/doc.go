@@ -9,6 +9,9 @@
 //  2. The vendor's rows, then the generic ones; the first match decides.
 //  3. The HTTP status: chapter 30's failover table.
 //
+// A caller's own words decide nothing: what an answer may repeat of them is taken
+// out or not listened to (echo.go).
+//
 // Rows go first since the text knows better than the status whether credit is
 // exhausted. Vendor quirks are rows of data (package catalog), not conditions
 // in code.

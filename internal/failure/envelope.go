@@ -109,8 +109,12 @@ func (c *content) readRefusal(m map[string]any) {
 }
 
 // readQuoted reads the JSON that a message quotes, once: proxies put the
-// provider's body into their own message.
-func (c *content) readQuoted() {
+// provider's body into their own message. If the answer may repeat a caller's
+// words, only JSON with a proxy's words around it is read.
+func (c *content) readQuoted(mayEcho bool) {
+	if c.whole {
+		return
+	}
 	for _, message := range c.messages {
 		rest := message
 		for range maxQuoted {
@@ -119,8 +123,11 @@ func (c *content) readQuoted() {
 				break
 			}
 			rest = rest[at:]
-			if m, ok := parseJSON([]byte(rest)).(map[string]any); ok && len(m) > 0 {
-				c.readObject(m)
+			v, end := parseStart([]byte(rest))
+			if m, ok := v.(map[string]any); ok && len(m) > 0 {
+				if !mayEcho || quotesBody(message[:len(message)-len(rest)], rest[end:]) {
+					c.readObject(m)
+				}
 				break
 			}
 			rest = rest[1:]

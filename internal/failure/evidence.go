@@ -1,6 +1,7 @@
 package failure
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +14,11 @@ type evidence struct {
 	status int // HTTP status, or what an error inside a 200 stands for; 0 unknown
 	header map[string]string
 	text   string // types, codes, words and messages, lower case, a line each
+	raw    string // text, before a caller's words were taken out
+	own    string // text, with the messages that are all the vendor's own; see hears
 	now    time.Time
+
+	missing bool // the vendor says that a model or deployment is missing
 
 	lowTypes, lowCodes, lowWords, lowQuotaIDs []string
 }
@@ -26,14 +31,35 @@ func (c *Classifier) evidence(a *Answer) *evidence {
 		name, _, _ = strings.Cut(name, ":")
 		e.types = append([]string{name[strings.LastIndexByte(name, '#')+1:]}, e.types...)
 	}
+	words := echoes(a.Echo)
+	c.lower(e, a)
+	if len(words) > 0 {
+		e.raw = e.joinText(nil)
+		e.forget(words)
+		c.lower(e, a)
+	}
+	e.readQuoted(aboutRequest(e.status))
+	e.forget(words) // JSON may have spelled them differently
+	c.lower(e, a)
+	e.text = e.joinText(nil)
+	if len(words) == 0 {
+		e.raw = e.text
+	}
+	if aboutRequest(e.status) {
+		e.own = e.joinText(vendorsOwn)
+	}
+	e.missing = slices.ContainsFunc(slices.Concat(e.lowCodes, e.lowTypes, e.lowWords), func(s string) bool { return c.statusOf[s] == notFound })
+	return e
+}
+
+// lower makes the names comparable and finds the status that they stand for.
+func (c *Classifier) lower(e *evidence, a *Answer) {
 	e.lowTypes, e.lowCodes = lower(e.types), lower(e.codes)
 	e.lowWords, e.lowQuotaIDs = lower(e.words), lower(e.quotaIDs)
-	e.text = e.joinText()
 	e.status = a.Status
 	if a.Status < 300 || a.Stream {
 		e.status = c.standsFor(e)
 	}
-	return e
 }
 
 // lowerHeader maps lower-case names to the first value. Of two spellings of a
@@ -59,7 +85,9 @@ func lower(list []string) []string {
 	return low
 }
 
-func (e *evidence) joinText() string {
+// joinText joins what rows look for words in; of the messages, those that keep
+// lets pass.
+func (e *evidence) joinText(keep func(string) bool) string {
 	var b strings.Builder
 	for _, list := range [][]string{e.lowTypes, e.lowCodes, e.lowWords} {
 		for _, s := range list {
@@ -68,7 +96,11 @@ func (e *evidence) joinText() string {
 		}
 	}
 	for _, s := range e.messages {
-		b.WriteString(strings.ToLower(s[:min(len(s), maxMessage)]))
+		s = strings.ToLower(s[:min(len(s), maxMessage)])
+		if keep != nil && !keep(s) {
+			continue
+		}
+		b.WriteString(s)
 		b.WriteByte('\n')
 		if b.Len() > maxText {
 			break

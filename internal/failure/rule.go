@@ -140,13 +140,14 @@ func compilePattern(p string) (*regexp.Regexp, error) {
 }
 
 func (r *rule) matches(e *evidence) bool {
-	return r.statusMatches(e) &&
+	text, ok := r.hears(e)
+	return ok && r.statusMatches(e) &&
 		oneOf(r.Type, e.lowTypes) && oneOf(r.Code, e.lowCodes) && oneOf(r.Word, e.lowWords) &&
-		r.nameMatches(e) && r.quotaMatches(e) && r.headerMatches(e) &&
+		r.nameMatches(e) && r.quotaMatches(e, text) && r.headerMatches(e) &&
 		(!r.Empty || e.empty) &&
-		(len(r.Text) == 0 || containsAny(e.text, r.Text)) &&
-		!containsAny(e.text, r.Not) &&
-		r.textMatches(e.text) &&
+		(len(r.Text) == 0 || containsAny(text, r.Text)) &&
+		!containsAny(r.excludesIn(e), r.Not) &&
+		r.textMatches(text) &&
 		(r.LongerThan == 0 || e.asksLongerThan(r.LongerThan))
 }
 
@@ -168,12 +169,12 @@ func (r *rule) textMatches(text string) bool {
 
 // quotaMatches falls back to the text: a proxy may quote Google's body in a
 // way that is not JSON any more.
-func (r *rule) quotaMatches(e *evidence) bool {
+func (r *rule) quotaMatches(e *evidence, text string) bool {
 	if len(r.QuotaID) == 0 {
 		return true
 	}
 	if len(e.lowQuotaIDs) == 0 {
-		return containsAny(e.text, r.QuotaID)
+		return containsAny(text, r.QuotaID)
 	}
 	return slices.ContainsFunc(e.lowQuotaIDs, func(id string) bool { return containsAny(id, r.QuotaID) })
 }

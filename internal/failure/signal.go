@@ -30,7 +30,7 @@ type Signal struct {
 	// QuotaID lists fragments of Google's quotaId.
 	QuotaID []string `json:"quotaId,omitempty"`
 	// Text lists fragments of the error's text (its codes and types are part
-	// of it); Match lists RE2 patterns, of which those without special
+	// of it; a message that may hold a caller's words is none: see echo.go); Match lists RE2 patterns, of which those without special
 	// characters cost no more than fragments; Not lists fragments that must
 	// be absent.
 	Text  []string `json:"text,omitempty"`

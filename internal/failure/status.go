@@ -3,15 +3,17 @@ package failure
 // The statuses that mean something here. This package does not import net/http,
 // which also has no name for Anthropic's 529.
 const (
-	unauthorized    = 401
-	paymentRequired = 402
-	forbidden       = 403
-	notFound        = 404
-	requestTimeout  = 408
-	conflict        = 409
-	tooManyRequests = 429
-	unavailable     = 503
-	overloaded      = 529
+	unauthorized       = 401
+	paymentRequired    = 402
+	forbidden          = 403
+	notFound           = 404
+	requestTimeout     = 408
+	conflict           = 409
+	preconditionFailed = 412
+	tooManyRequests    = 429
+	internalError      = 500
+	unavailable        = 503
+	overloaded         = 529
 )
 
 // byStatus is chapter 30's failover table, for an answer that no row knows.

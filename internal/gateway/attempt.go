@@ -34,6 +34,8 @@ type dialing struct {
 	target *upstream.Target
 	ctx    context.Context
 	dog    *watchdog
+	// caller is the caller's own credential, if that is what was sent.
+	caller http.Header
 	// latest is the time after the attempt's start by which content must
 	// come, and why names that limit; 0 is none.
 	latest time.Duration
@@ -83,7 +85,8 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	}
 	switch d.c.Credential {
 	case routing.CredentialCaller:
-		call.Caller = auth.Foreign(ex.r, ex.g.opt.Issuers)
+		d.caller = auth.Foreign(ex.r, ex.g.opt.Issuers)
+		call.Caller = d.caller
 	case routing.CredentialVirtual:
 		call.Virtual = ex.caller.Key.Credential
 	case routing.CredentialOwn:
@@ -91,13 +94,25 @@ func (d *dialing) call(body *upstream.Payload) *upstream.Call {
 	return call
 }
 
-// scrub takes stored credentials out of a provider's words.
-func (d *dialing) scrub(b []byte) []byte {
-	var virtual secret.String
+// virtual is the credential of the caller's virtual key, if that is what was
+// sent.
+func (d *dialing) virtual() secret.String {
 	if d.c.Credential == routing.CredentialVirtual {
-		virtual = d.ex.caller.Key.Credential
+		return d.ex.caller.Key.Credential
 	}
-	return d.target.Scrub(b, virtual)
+	return secret.String{}
+}
+
+// scrub takes stored credentials out of a provider's words. The caller's own may
+// stay in what only the caller gets.
+func (d *dialing) scrub(b []byte) []byte { return d.target.Scrub(b, d.virtual()) }
+
+// classify says what kind of failure an answer is, in words that can be kept.
+func (d *dialing) classify(resp *http.Response, body []byte, event bool) failure.Failure {
+	sent := append(auth.Bare(d.caller), d.virtual())
+	return d.target.Classify(&failure.Answer{
+		Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Echo: d.named(), Now: d.ex.g.opt.Now(),
+	}, sent...)
 }
 
 // limitContent sets the limit of the time to the first content.
@@ -126,6 +141,7 @@ func (d *dialing) await(begun bool) {
 // answer sorts an answer: a failure, a stream, or a whole body.
 func (d *dialing) answer(resp *http.Response) (bool, attempt) {
 	d.await(false)
+	d.target.ScrubHeader(resp.Header, d.virtual()) // request ids pass to the client
 	switch {
 	case resp.StatusCode >= 300 || resp.StatusCode < 200:
 		return d.refused(resp)
@@ -151,7 +167,10 @@ func (d *dialing) broken(err error) attempt {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
 		at.note = limit.what
-		at.cut = limit.what == whatClient || limit.what == whatElapsed && d.ex.dials > 1
+		// With content, the total measures the answer's length and the client's
+		// pace as much as the provider's.
+		at.cut = limit.what == whatClient || limit.what == whatElapsed && d.ex.dials > 1 ||
+			limit.what == whatTotal && !d.ex.content.IsZero()
 	case why != nil: // the client left, or the gateway stops
 		at.failure = failure.Failure{Category: failure.Canceled}
 	default:
@@ -185,7 +204,7 @@ func (d *dialing) refused(resp *http.Response) (bool, attempt) {
 	if d.cannotCount(resp.StatusCode, body) {
 		return d.estimate()
 	}
-	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Now: d.ex.g.opt.Now()})
+	f := d.classify(resp, body, false)
 	return false, attempt{candidate: d.c, failure: f, answer: &answer{resp.StatusCode, resp.Header, d.scrub(body)}}
 }
 
@@ -208,7 +227,7 @@ func (d *dialing) notAStream(resp *http.Response) attempt {
 // errorIn200 makes the record of an error object that came with status 200,
 // whole or as an event.
 func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attempt {
-	f := d.target.Classify(&failure.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Stream: event, Now: d.ex.g.opt.Now()})
+	f := d.classify(resp, body, event)
 	status := f.Status
 	if status < 400 {
 		status = statusOf(f.Category)
@@ -217,6 +236,9 @@ func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attem
 	h.Set("Content-Type", "application/json")
 	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.scrub(bytes.Clone(body))}}
 }
+
+// named lists what the caller named and a provider's error may repeat.
+func (d *dialing) named() []string { return []string{d.ex.envelope.Model, d.c.WireModel} }
 
 // statusOf is the status of an error for which the provider gave none.
 func statusOf(c failure.Category) int {
@@ -246,11 +268,15 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 	if err != nil {
 		return false, d.broken(err)
 	}
+	d.dog.stop() // a client that reads slowly is not a silent provider
+	if n > maxAnswer {
+		// The request asks for too much: it would be paid at every member, and
+		// would blame them all.
+		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.RequestError, Status: resp.StatusCode}, note: tooLong}
+	}
 	body := buf.Bytes()
 	isErr, ok := d.ex.format.IsError(body)
 	switch {
-	case n > maxAnswer:
-		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer is larger than 64 MiB"}
 	case !ok:
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer was not a JSON object"}
 	case isErr:

@@ -9,13 +9,13 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/state"
@@ -135,7 +135,7 @@ func (ex *exchange) serve() {
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: err.Error()})
 		return
 	}
-	if looksSecret(ex.envelope.Model) {
+	if resource.LooksSecret(ex.envelope.Model) {
 		ex.envelope.Model = "***" // neither the log nor the answer may show it
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: "\"model\" holds a key instead of a model's name; check the client's settings, and rotate the key if this was sent elsewhere"})
 		return
@@ -308,12 +308,6 @@ func (ex *exchange) recover() {
 	ex.refuse(refusal{status: 503, code: "gateway_unavailable", message: "the gateway failed on this request; the log has the request id", retry: true, retryAfter: time.Second})
 }
 
-// looksSecret tells names that are keys: a client that mixes up its settings
-// must not spread them.
-func looksSecret(model string) bool {
-	return auth.IsInterlock(model) || strings.HasPrefix(model, "sk-") || strings.HasPrefix(model, "AIza")
-}
-
 // log writes one line about a request that was not served well. Served ones
 // are at debug level.
 func (ex *exchange) log(status int, code string) {
@@ -328,8 +322,9 @@ func (ex *exchange) log(status int, code string) {
 	} else if id := ex.caller.Identity; id != nil {
 		user = id.User
 	}
-	ex.g.opt.Log.Log(ctx, level, "request", "requestId", ex.id, "endpoint", ex.endpoint.ID, "model", clipText(ex.envelope.Model, 80),
-		"key", key, "user", user, "source", ex.caller.Source, "status", status, "code", code, "attempts", ex.dials, ex.logPlan())
+	ex.g.opt.Log.LogAttrs(ctx, level, "request", slog.String("requestId", ex.id), slog.String("endpoint", string(ex.endpoint.ID)),
+		slog.String("model", clipText(ex.envelope.Model, 80)), slog.String("key", key), slog.String("user", user), slog.String("source", ex.caller.Source),
+		slog.Int("status", status), slog.String("code", code), slog.Int("attempts", ex.dials), ex.logPlan())
 }
 
 // logPlan is what was decided: the route and where the plan begins.

@@ -53,7 +53,8 @@ func (d *dispatch) setDeadline() {
 	limit := d.tune.MaxElapsed
 	d.limit = &whatElapsed
 	if s, err := strconv.ParseFloat(d.ex.r.Header.Get("X-Stainless-Timeout"), 64); err == nil && s > 0 && s < 1e6 {
-		if client := time.Duration(s * float64(time.Second)); limit <= 0 || client < limit {
+		// At least a moment: less would round to 0, which is no bound.
+		if client := max(time.Duration(s*float64(time.Second)), time.Millisecond); limit <= 0 || client < limit {
 			limit, d.limit = client, &whatClient
 		}
 	}
@@ -65,6 +66,14 @@ func (d *dispatch) setDeadline() {
 // over tells whether there is no time for an attempt that starts after a wait.
 func (d *dispatch) over(wait time.Duration) bool {
 	return !d.deadline.IsZero() && !time.Now().Add(wait).Before(d.deadline)
+}
+
+// patience is what is left of the time to first content; 0 is no bound.
+func (d *dispatch) patience() time.Duration {
+	if d.deadline.IsZero() {
+		return 0
+	}
+	return max(time.Until(d.deadline), 1)
 }
 
 // run dials candidates in order. It answers false if it could dial none.
@@ -127,7 +136,7 @@ func (d *dispatch) take(c *routing.Candidate) bool {
 	if ex.g.opt.Board == nil {
 		return true
 	}
-	p, why, ok := ex.g.opt.Board.Admit(c.Provider, c.WireModel, c.Credential == routing.CredentialOwn, d.forced)
+	p, why, ok := ex.g.opt.Board.AdmitFor(c.Provider, c.WireModel, c.Credential == routing.CredentialOwn, d.forced, d.patience())
 	if ok {
 		ex.permit, ex.permitted = p, true
 		return true
@@ -218,7 +227,8 @@ func (ex *exchange) done(f failure.Failure) {
 }
 
 // blame is what a failure says about the provider's health: that a client has
-// no patience, or that earlier attempts took the time, says nothing.
+// no patience or reads slowly, or that earlier attempts took the time, says
+// nothing.
 func (at *attempt) blame() failure.Failure {
 	if at.cut {
 		return failure.Failure{Category: failure.Canceled}

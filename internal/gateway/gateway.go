@@ -190,10 +190,11 @@ type Retry struct {
 type Board interface {
 	routing.View
 	routing.Dice
-	// Admit asks to dial a candidate; ok is false if its state forbids it and
+	// AdmitFor asks to dial a candidate; ok is false if its state forbids it and
 	// force is not set. counts is false for a credential that is not the
-	// organisation's.
-	Admit(id routing.ProviderID, wireModel string, counts, force bool) (p state.Permit, why state.Blocked, ok bool)
+	// organisation's. patience is how long the request waits for content; 0 is
+	// for as long as it takes.
+	AdmitFor(id routing.ProviderID, wireModel string, counts, force bool, patience time.Duration) (p state.Permit, why state.Blocked, ok bool)
 	// Blocked tells why a provider would not be dialled; it changes nothing.
 	Blocked(id routing.ProviderID) (why state.Blocked, ok bool)
 	// Note counts a request of a route and who served it; empty if nobody.

@@ -12,6 +12,9 @@ import (
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
+// tooLong is the note of an answer above maxAnswer.
+const tooLong = "the answer is larger than 64 MiB; ask for a stream"
+
 // failed answers a request that no candidate served. A failure that would be
 // the same everywhere, or the only one, is returned as it is (ER-ONE);
 // several become one error that lists them (ER-POOL).
@@ -111,6 +114,9 @@ func passesThrough(at *attempt) bool {
 // attemptError is the gateway's own wording of one failed attempt.
 func (ex *exchange) attemptError(at *attempt) *wire.Error {
 	p := at.candidate.Provider
+	if at.note == tooLong {
+		return ex.gatewayError(502, "upstream_answer_too_large", "the provider %q gave no usable answer%s", p, because(at.note))
+	}
 	switch at.failure.Category {
 	case failure.Auth:
 		return ex.gatewayError(502, "upstream_auth", "the provider %q refused %s (%d); an administrator must check its apiKey", p, at.candidate.Credential.Whose(), at.failure.Status)

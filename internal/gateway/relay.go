@@ -136,6 +136,9 @@ func (r *relaying) begin() {
 	r.begun, r.ex.stream = true, r.reader
 	r.ex.permit.Answered()
 	r.ex.content = r.ex.g.opt.Now()
+	if r.target.Timeouts.Total > 0 {
+		r.dog.onTotal(r.ex.out.hurry) // no other member follows
+	}
 	r.ex.out.begin(r.resp.StatusCode, func(h http.Header) {
 		streamHeaders(h)
 		copyHeaders(h, r.resp.Header, r.c)

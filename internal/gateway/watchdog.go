@@ -25,6 +25,8 @@ type watchdog struct {
 	wake  time.Duration // when the timer looks; 0 is not set
 	what  *string       // names the limit in the failure
 	timer *time.Timer
+	// late is called as well when the total passes; nil is nothing.
+	late func()
 }
 
 func newWatchdog(cancel context.CancelCauseFunc, total time.Duration) *watchdog {
@@ -76,6 +78,16 @@ func (w *watchdog) fire() {
 		return
 	}
 	w.cancel(&timeoutError{*w.what})
+	if w.late != nil && w.what == &whatTotal {
+		w.late()
+	}
+}
+
+// onTotal sets what else happens when the total passes, if there is one.
+func (w *watchdog) onTotal(late func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = late
 }
 
 // stop ends the watch.

@@ -117,3 +117,20 @@ func TestWatchdog_stopped_does_nothing(t *testing.T) {
 		}
 	})
 }
+
+func TestWatchdog_only_the_total_hurries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, total := range []time.Duration{time.Second, time.Minute} {
+			late := 0
+			_, d := watched(total)
+			d.onTotal(func() { late++ })
+			d.expect(10*time.Second, &whatIdle)
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if (late == 1) != (total == time.Second) {
+				t.Errorf("hurried %d times with a total of %v", late, total)
+			}
+			d.stop()
+		}
+	})
+}

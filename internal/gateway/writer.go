@@ -4,7 +4,20 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
+)
+
+const (
+	// stallLimit is how long a client may take nothing of what is sent to it:
+	// without a limit one that never reads holds its request for ever.
+	stallLimit = 120 * time.Second
+	// writePiece is what is written at once, so that a slow client makes
+	// progress within the limit.
+	writePiece = 256 << 10
+	// lastMoment is what a client has to take the end of an answer whose time is
+	// over.
+	lastMoment = time.Second
 )
 
 // clientWriter is the one writer towards the client of a request. Dispatch and
@@ -22,8 +35,8 @@ import (
 // The timer is armed only for streams. It is not reset on every write: it
 // looks at the last write when it fires and sleeps for what is left.
 type clientWriter struct {
-	w     http.ResponseWriter
-	flush func()
+	w  http.ResponseWriter
+	rc http.ResponseController
 	// ping is sent after every period of silence; empty where the format has
 	// no keep-alive.
 	ping   []byte
@@ -32,6 +45,8 @@ type clientWriter struct {
 	head func(http.Header)
 	// broken is called once when a keep-alive cannot be written.
 	broken func(error)
+	// hurried: the time for the whole answer is over.
+	hurried atomic.Bool
 
 	mu    sync.Mutex
 	state writerState
@@ -39,6 +54,9 @@ type clientWriter struct {
 	last  time.Time // of the last write
 	timer *time.Timer
 	err   error // of the first failed write
+	// stall is stallLimit, or 0 if it can't be set; bounded is when it was set.
+	stall   time.Duration
+	bounded time.Time
 }
 
 type writerState uint8
@@ -56,10 +74,7 @@ var errEnded = errors.New("the answer has ended")
 // newClientWriter makes a writer in state held. With a ping it starts to
 // count silence now.
 func newClientWriter(w http.ResponseWriter, ping []byte, period time.Duration, head func(http.Header), broken func(error)) *clientWriter {
-	c := &clientWriter{w: w, ping: ping, period: period, head: head, broken: broken, flush: func() {}}
-	if f, ok := w.(http.Flusher); ok {
-		c.flush = f.Flush
-	}
+	c := &clientWriter{w: w, ping: ping, period: period, head: head, broken: broken, rc: *http.NewResponseController(w), stall: stallLimit}
 	if len(ping) > 0 {
 		c.mu.Lock() // a tick must find the timer set
 		defer c.mu.Unlock()
@@ -124,15 +139,45 @@ func (c *clientWriter) send(p []byte) error {
 
 // write is called with the mutex held.
 func (c *clientWriter) write(p []byte) {
+	for len(p) > 0 && c.err == nil {
+		n := min(len(p), writePiece)
+		c.bound()
+		_, c.err = c.w.Write(p[:n])
+		p = p[n:]
+	}
 	if c.err != nil {
 		return
 	}
-	if _, c.err = c.w.Write(p); c.err == nil {
-		c.flush()
+	if err := c.rc.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		c.err = err
 	}
 	if c.timer != nil {
 		c.last = time.Now()
 	}
+}
+
+// bound sets the time by which the client must have taken something. It is
+// not set anew for every write, since that costs more than a small write
+// does. The server lifts it after the answer.
+func (c *clientWriter) bound() {
+	now := time.Now()
+	if c.stall <= 0 || now.Sub(c.bounded) < c.stall/100 || c.hurried.Load() {
+		return
+	}
+	c.bounded = now
+	if c.rc.SetWriteDeadline(now.Add(c.stall)) != nil {
+		c.stall = 0 // a writer without one is a test's
+	}
+	if c.hurried.Load() { // meanwhile, from the watchdog's goroutine
+		_ = c.rc.SetWriteDeadline(now.Add(lastMoment))
+	}
+}
+
+// hurry ends a write that the client blocks, soon. It takes no lock: the
+// blocked write holds it.
+func (c *clientWriter) hurry() {
+	c.hurried.Store(true)
+	_ = c.rc.SetWriteDeadline(time.Now().Add(lastMoment)) // a writer without one is a test's
 }
 
 // fail ends the answer. In state held real writes it with a status of its
@@ -143,6 +188,7 @@ func (c *clientWriter) fail(real func(), inStream func() []byte) {
 	switch c.state {
 	case held:
 		c.state, c.sent = ended, true
+		c.bound()
 		real()
 	case keepAlive, content:
 		c.state = ended

@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -232,4 +235,112 @@ func TestClientWriter_timer_and_relay_do_not_mix_their_bytes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// serveWriter answers one request of a raw connection, which reads only what
+// the test reads, with a writer of a short limit.
+func serveWriter(t *testing.T, stall time.Duration, answer func(*clientWriter) error) (net.Conn, chan error) {
+	t.Helper()
+	done := make(chan error, 1)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c := newClientWriter(w, nil, time.Minute, nil, nil)
+		c.stall = stall
+		c.begin(200, func(http.Header) {})
+		done <- answer(c)
+		c.end()
+	}))
+	t.Cleanup(srv.Close)
+	conn, err := net.Dial("tcp", srv.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return conn, done
+}
+
+func wantSoon(t *testing.T, done chan error) error {
+	t.Helper()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(20 * time.Second):
+		t.Fatal("the write blocks for ever")
+		return nil
+	}
+}
+
+func TestClientWriter_a_client_that_never_reads_is_cut(t *testing.T) {
+	for name, size := range map[string]int{"stream": 1 << 10, "whole": 64 << 20} {
+		t.Run(name, func(t *testing.T) {
+			_, done := serveWriter(t, 300*time.Millisecond, func(c *clientWriter) error {
+				for p := make([]byte, size); ; {
+					if err := c.send(p); err != nil {
+						return err
+					}
+				}
+			})
+			if err := wantSoon(t, done); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestClientWriter_a_slow_client_is_served(t *testing.T) {
+	conn, done := serveWriter(t, time.Second, func(c *clientWriter) error { return c.send(make([]byte, 24<<20)) })
+	began := time.Now()
+	for p, read := make([]byte, 512<<10), 0; read < 24<<20; {
+		n, err := conn.Read(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read += n
+		if read < 16<<20 {
+			time.Sleep(time.Duration(n) * 80 * time.Millisecond / (512 << 10))
+		}
+	}
+	if err := wantSoon(t, done); err != nil || time.Since(began) < 2*time.Second {
+		t.Errorf("%v after %v", err, time.Since(began))
+	}
+}
+
+func TestClientWriter_hurry_ends_a_blocked_write_only(t *testing.T) {
+	_, done := serveWriter(t, time.Hour, func(c *clientWriter) error {
+		time.AfterFunc(200*time.Millisecond, c.hurry)
+		return c.send(make([]byte, 64<<20))
+	})
+	if err := wantSoon(t, done); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+	_, done = serveWriter(t, time.Hour, func(c *clientWriter) error {
+		c.hurry()
+		c.fail(func() { t.Error("real") }, func() []byte { return []byte("the end") })
+		return c.err
+	})
+	if err := wantSoon(t, done); err != nil {
+		t.Error(err)
+	}
+}
+
+// boundedWriter counts how often its limit is set.
+type boundedWriter struct {
+	http.ResponseWriter
+	set int
+}
+
+func (b *boundedWriter) Write(p []byte) (int, error)      { return len(p), nil }
+func (b *boundedWriter) FlushError() error                { return nil }
+func (b *boundedWriter) SetWriteDeadline(time.Time) error { b.set++; return nil }
+
+func TestClientWriter_the_limit_costs_nothing_per_event(t *testing.T) {
+	b := &boundedWriter{ResponseWriter: httptest.NewRecorder()}
+	c := newClientWriter(b, nil, time.Minute, nil, nil)
+	c.begin(200, func(http.Header) {})
+	p := []byte("data: x\n\n")
+	if n := testing.AllocsPerRun(1000, func() { _ = c.send(p) }); n != 0 || b.set != 1 {
+		t.Errorf("%v allocations for an event, and the limit was set %d times", n, b.set)
+	}
 }

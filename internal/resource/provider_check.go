@@ -167,16 +167,12 @@ func onAnthropicHost(p *Provider) bool {
 
 func (p *Provider) checkModels(c *checker) {
 	patterns(c, "modelPatterns", p.ModelPatterns)
-	seen := make(map[string]string, len(p.ModelAliases))
 	for _, from := range orderedKeys(p.ModelAliases) {
 		at := JoinPath("modelAliases", from)
 		c.err(at, CheckModelName(from))
 		c.err(at, CheckModelName(p.ModelAliases[from]))
-		if other, ok := seen[strings.ToLower(from)]; ok {
-			c.add(at, "%s repeats %s; names of models ignore case", quote(from), quote(other))
-		}
-		seen[strings.ToLower(from)] = from
 	}
+	uniqueModels(c, "modelAliases", p.ModelAliases)
 	for i, m := range p.StaticModels {
 		c.err(IndexPath("staticModels", i), CheckModelName(m))
 	}
@@ -185,6 +181,20 @@ func (p *Provider) checkModels(c *checker) {
 		at := JoinPath("contextWindows", m)
 		c.err(at, CheckModelName(m))
 		between(c, at, p.ContextWindows[m], 1, maxContextWindow)
+	}
+	uniqueModels(c, "contextWindows", p.ContextWindows)
+}
+
+// uniqueModels notes models that a map names twice, in different case: which of
+// them counts would be left to chance.
+func uniqueModels[V any](c *checker, path string, m map[string]V) {
+	first := make(map[string]string, len(m))
+	for _, name := range orderedKeys(m) {
+		lower := strings.ToLower(name)
+		if other, ok := first[lower]; ok {
+			c.add(JoinPath(path, name), "%s repeats %s, since names of models ignore case; remove one of them", quote(name), quote(other))
+		}
+		first[lower] = name
 	}
 }
 

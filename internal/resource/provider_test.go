@@ -51,15 +51,16 @@ func TestProviderCheck(t *testing.T) {
 			p.ModelPatterns = []string{"gpt-*-x", "A", "a"}
 			p.ModelAliases = map[string]string{"a*": "x", "ok": "", "Fast": "x", "fast": "y"}
 			p.StaticModels = []string{"gpt-*"}
-			p.ContextWindows = map[string]int{"gpt-4.1": 0}
+			p.ContextWindows = map[string]int{"gpt-4.1": 0, "o3": 1, "O3": 2}
 		}), [][2]string{
 			{"modelPatterns[0]", "inside"},
 			{"modelPatterns[2]", "repeats modelPatterns[1]"},
 			{`modelAliases["a*"]`, "has a *"},
-			{"modelAliases.fast", "repeats"},
 			{"modelAliases.ok", "is empty"},
+			{"modelAliases.fast", "repeats"},
 			{"staticModels[0]", "has a *"},
 			{`contextWindows["gpt-4.1"]`, "out of range"},
+			{"contextWindows.o3", `"o3" repeats "O3"`},
 		}},
 		{"refuses odd residency and limits", provider(func(p *P) {
 			p.Residency, p.MaxConcurrent, p.HealthProbe = "Sweden!", -1, &resource.HealthProbe{IntervalSeconds: -1}

@@ -435,7 +435,7 @@ func TestDecide_allocates_little(t *testing.T) {
 		most float64
 	}{
 		{"plain: the plan and the options", benchSnapshot(t, 50), asked("claude-opus-4-1"), 2},
-		{"no route: the refusal's text", benchSnapshot(t, 50), asked("llama-3"), 10},
+		{"no route: the refusal's text", benchSnapshot(t, 50), asked("llama-3"), 12},
 		{"weighted with a session, ceilings, windows and a broken member", realistic(t, 50, "weighted"), hard(asked("claude-opus-4-1", session("5e55"))), 4},
 		{"least-loaded, drawn", realistic(t, 50, "least-loaded"), hard(asked("claude-opus-4-1")), 4},
 		{"lowest-latency", realistic(t, 50, "lowest-latency"), hard(asked("claude-opus-4-1")), 6},

@@ -122,10 +122,16 @@ func (s *Snapshot) closest(model string) (*Route, string) {
 	var route *Route
 	var text string
 	best := math.MaxInt
-	d := newDistance(clip(strings.ToLower(model)))
+	name := clip(strings.ToLower(model))
+	d := newDistance(name)
 	for _, r := range s.routes {
-		for _, p := range r.Patterns {
-			if n := d.to(clip(p.literal)); n < best {
+		for i := range r.Patterns {
+			p := &r.Patterns[i]
+			literal := clip(p.literal)
+			if max(len(literal)-len(name), len(name)-len(literal)) >= best {
+				continue // as many characters have to come or go at least
+			}
+			if n := d.to(literal); n < best {
 				best, route, text = n, r, p.text
 			}
 		}

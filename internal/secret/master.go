@@ -41,7 +41,7 @@ func MasterKeys(ctx context.Context, dataDir string, lookup func(string) (string
 		return parseMasters(masterEnv, v)
 	}
 	if path, ok := lookup(masterFile); ok && path != "" {
-		b, err := readLimited(path)
+		b, err := ReadFile(path, MaxBytes)
 		if err != nil {
 			return nil, fmt.Errorf("read the master key from %s (%s): %w", path, masterFile, err)
 		}
@@ -61,7 +61,7 @@ func MasterKeys(ctx context.Context, dataDir string, lookup func(string) (string
 
 // generatedMaster reads the key file of the data directory, or makes it.
 func generatedMaster(path string) ([][]byte, error) {
-	b, err := readLimited(path)
+	b, err := ReadFile(path, MaxBytes)
 	if err == nil {
 		return parseMasters(path, string(b))
 	}

@@ -17,8 +17,11 @@ const MaxBytes = 64 << 10
 // not exist or is empty.
 var ErrMissing = errors.New("missing")
 
-// errNotAFile says that a path leads to a folder, a pipe or a device.
-var errNotAFile = errors.New("it is not a regular file")
+// What ReadFile refuses: a folder, a pipe or a device, and too much.
+var (
+	errNotAFile = errors.New("it is not a regular file")
+	errTooLong  = errors.New("it is too long")
+)
 
 // Options of a Resolver. Zero fields take the operating system's.
 type Options struct {
@@ -42,7 +45,7 @@ func NewResolver(o Options) *Resolver {
 		o.LookupEnv = os.LookupEnv
 	}
 	if o.ReadFile == nil {
-		o.ReadFile = readLimited
+		o.ReadFile = func(path string) ([]byte, error) { return ReadFile(path, MaxBytes+2) } // two for a line break
 	}
 	return &Resolver{o: o}
 }
@@ -88,10 +91,7 @@ func (r *Resolver) lookUp(ref string) (source, value string, err error) {
 		}
 		return source, v, nil
 	}
-	if path, ok := strings.CutPrefix(ref, "file:"); ok {
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(r.o.Dir, path)
-		}
+	if path, ok := r.Path(ref); ok {
 		source = "file " + path
 		v, err := r.file(source, path)
 		return source, v, err
@@ -106,6 +106,8 @@ func (r *Resolver) file(source, path string) (string, error) {
 		return "", &Error{source, "does not exist", ErrMissing}
 	case errors.Is(err, fs.ErrPermission):
 		return "", &Error{source, "may not be read by this user", fs.ErrPermission}
+	case errors.Is(err, errTooLong):
+		return "", &Error{source, fmt.Sprintf("is longer than %d bytes", MaxBytes), err}
 	case err != nil:
 		return "", &Error{source, "can't be read: " + cause(err).Error(), err}
 	}
@@ -125,9 +127,19 @@ func cause(err error) error {
 	return err
 }
 
-// readLimited reads one byte more than a secret may have, so that a device or
-// a huge file is refused without being read whole.
-func readLimited(path string) ([]byte, error) {
+// Path gives the file of a file: reference, from the folder where relative
+// paths start; ok is false for any other reference.
+func (r *Resolver) Path(ref string) (path string, ok bool) {
+	path, ok = strings.CutPrefix(ref, "file:")
+	if ok && !filepath.IsAbs(path) {
+		path = filepath.Join(r.o.Dir, path)
+	}
+	return path, ok
+}
+
+// ReadFile reads a file that a document names, of at most limit bytes: nobody
+// who may write documents can make the process read a device without end.
+func ReadFile(path string, limit int64) ([]byte, error) {
 	// A pipe or a device could hold the reader for ever.
 	if info, err := os.Stat(path); err != nil {
 		return nil, err
@@ -139,5 +151,9 @@ func readLimited(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, MaxBytes+3))
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		return nil, fmt.Errorf("%w: at most %d bytes are read", errTooLong, limit)
+	}
+	return b, err
 }

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,9 +27,13 @@ type Deps struct {
 	// Tolerate says of which objects a secret that can't be read is no
 	// problem: the provider is not dialled then. nil: of none.
 	Tolerate func(o resource.Object) bool
-	// ReadFile reads CA files; nil is os.ReadFile.
+	// ReadFile reads CA files; nil reads regular files of up to 1 MiB.
 	ReadFile func(string) ([]byte, error)
 }
+
+// maxCAFile bounds a file of CA certificates; those of a whole operating system
+// take a quarter of it.
+const maxCAFile = 1 << 20
 
 // Resolve turns a secret reference of an object into its value.
 type Resolve func(o resource.Object, ref string) (secret.String, error)
@@ -60,7 +63,7 @@ type compiler struct {
 // with them.
 func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 	if d.ReadFile == nil {
-		d.ReadFile = os.ReadFile
+		d.ReadFile = func(path string) ([]byte, error) { return secret.ReadFile(path, maxCAFile) }
 	}
 	c := &compiler{
 		Deps: d, docs: docs, known: map[resource.Ref]resource.Object{}, providers: map[string]*routing.Provider{},

@@ -2,6 +2,9 @@ package snapshot
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,7 +52,7 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	if unreadable {
 		c.warn(doc, "secret", "apiKey", "its key can't be read, so requests are not sent to it: %v", err)
 	}
-	t, err := upstream.New(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key, ReadFile: c.ReadFile})
+	t, err := c.target(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key})
 	if err != nil {
 		if field, ok := errors.AsType[*upstream.FieldError](err); ok {
 			c.problem(doc, "invalid", field.Field, "%s", field.Message)
@@ -61,12 +64,32 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	if !p.IsEnabled() {
 		return
 	}
-	rp := &routing.Provider{
+	c.enabled(p, t, &routing.Provider{
 		ID: routing.ProviderID(p.Name), Family: v.FamilyFor(d.Format), Vendor: v.ID, Format: d.Format, Also: d.Also,
 		OrgKey: !key.IsZero() || v.Keyless || unreadable, NoKey: unreadable,
 		Drained: p.Drained, Residency: p.Residency, Data: dataHandling(p.DataHandling), Names: slices.Clone(p.StaticModels),
 		Patterns: c.implicitPatterns(p, d.Format, v), FamilyRoute: familyRoute(p.Type, v.FamilyFor(d.Format)),
+	})
+}
+
+// target builds what a provider is dialled with.
+func (c *compiler) target(o upstream.Options) (*upstream.Target, error) {
+	o.ReadFile = func(string) ([]byte, error) { return nil, nil }
+	if path := o.Provider.CAFile; path != "" {
+		pem, err := c.ReadFile(path)
+		if err != nil { // its reason is what to change
+			if pe, ok := errors.AsType[*fs.PathError](err); ok {
+				err = pe.Err
+			}
+			return nil, &upstream.FieldError{Field: "caFile", Message: fmt.Sprintf("the file %s can't be read: %v", path, err)}
+		}
+		o.ReadFile = func(string) ([]byte, error) { return pem, nil }
 	}
+	return upstream.New(o)
+}
+
+// enabled adds a provider that routes can use.
+func (c *compiler) enabled(p *resource.Provider, t *upstream.Target, rp *routing.Provider) {
 	if p.WireFormat != "" { // that one and no other
 		rp.Format, rp.Also = llm.Format(p.WireFormat), nil
 	}
@@ -75,8 +98,8 @@ func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upst
 	}
 	if len(p.ModelAliases) > 0 {
 		rp.WireModels = make(map[string]string, len(p.ModelAliases))
-		for name, wire := range p.ModelAliases {
-			rp.WireModels[strings.ToLower(name)] = wire
+		for _, name := range slices.Sorted(maps.Keys(p.ModelAliases)) { // an order that repeats
+			rp.WireModels[strings.ToLower(name)] = p.ModelAliases[name]
 			rp.Names = append(rp.Names, name)
 		}
 	}

@@ -152,10 +152,21 @@ func (c *compiler) warnRoute(doc resource.Document, r *resource.Route, rr *routi
 			}
 		}
 	}
+	c.warnAliases(doc, rr)
 	if rr.OrgKeyFallback && !rr.Mixed() {
 		c.warn(doc, "no_effect", "orgKeyFallbackForCallerCredentials", "it does nothing here: it needs a member with a key of the organisation and one without")
 	}
 	if len(r.Members) == 0 {
 		c.warn(doc, "no_member", "members", "the route has no member, so what it matches is refused")
+	}
+}
+
+// warnAliases warns of patterns that an alias of the same route hides.
+func (c *compiler) warnAliases(doc resource.Document, rr *routing.Route) {
+	for j, a := range rr.Aliases {
+		if i := slices.IndexFunc(rr.Patterns, func(p routing.Pattern) bool { return p.IsExact() && strings.EqualFold(p.String(), a.Name) }); i >= 0 {
+			c.warn(doc, "no_effect", resource.IndexPath("modelPatterns", i),
+				"it does nothing here: the alias %q of this route has the same name and comes first; rename the alias, or remove one of them (%s)", a.Name, resource.IndexPath("aliases", j))
+		}
 	}
 }

@@ -2,8 +2,11 @@ package snapshot_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +98,25 @@ func TestCompile_refuses(t *testing.T) {
 	}
 }
 
+// RS-PROV: a CA file is read as a secret is: never a device or a pipe without an
+// end, and never more than certificates are.
+func TestCompile_caFile_refuses(t *testing.T) {
+	dir := t.TempDir()
+	pipe, big := filepath.Join(dir, "pipe"), filepath.Join(dir, "big")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(big, make([]byte, 1<<20+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, why := range map[string]string{"/dev/zero": "not a regular file", pipe: "not a regular file", dir: "not a regular file", big: "too long", dir + "/gone": "no such file"} {
+		_, err := compile(t, openAI("a", "caFile: "+path))
+		if err == nil || !strings.Contains(err.Error(), "caFile") || !strings.Contains(err.Error(), why) || strings.Count(err.Error(), path) != 1 {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // A disabled route neither serves nor conflicts; its own alias may be its own
 // pattern.
 func TestCompile_accepts(t *testing.T) {
@@ -133,6 +155,11 @@ func TestCompile_RT_FILTER_warns(t *testing.T) {
 			"an alias without the member",
 			[]string{openAI("a"), openAI("b"), route("r", "modelPatterns: [m]", "aliases: [{name: f, wireModels: {a: m}}]", "members: [{provider: a}, {provider: b}]")},
 			[]string{`member_excluded aliases[0].wireModels`},
+		},
+		{
+			"RT-ALIAS an alias that hides a pattern of its own route",
+			[]string{openAI("a"), route("r", "modelPatterns: [y, Fast]", "aliases: [{name: fast, wireModels: {a: m}}]", "members: [{provider: a}]")},
+			[]string{`no_effect modelPatterns[1]`},
 		},
 		{
 			"RT-OKF without both kinds of member",

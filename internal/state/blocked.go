@@ -14,6 +14,6 @@ func (b *Board) Blocked(id routing.ProviderID) (why Blocked, ok bool) {
 	if v.health.calm() {
 		return Blocked{}, false
 	}
-	why = v.health.block(b.now())
+	why = v.health.block(b.now(), 0, b.settings.Load().OpenFor)
 	return why, why.State != ""
 }

@@ -124,7 +124,8 @@ func (b *Board) Health(id routing.ProviderID) routing.Health {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := &v.health
-	out := routing.Health{OpenUntil: h.breaker.until, ParkedUntil: h.park.until, Probing: h.probing}
+	out := routing.Health{OpenUntil: h.breaker.until, ParkedUntil: h.park.until}
+	out.Probing = h.probing > 0 && !h.room(b.now(), 0, b.settings.Load().OpenFor)
 	if h.ramp.on() {
 		if out.Limit = h.ramp.limit(b.now()); out.Limit > 0 {
 			out.Running = h.running

@@ -103,6 +103,7 @@ func TestBlocked_says_what_Admit_would(t *testing.T) {
 	w.clock.Advance(30 * time.Second)
 	says(false)
 	probe := w.admit()
+	w.admit() // beside it, since says gave one up
 	says(true)
 	probe.Done(state.Outcome{})
 	w.Park(north, time.Hour, "ann")

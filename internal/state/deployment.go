@@ -12,6 +12,7 @@ import (
 // deployment is the state of one provider and wire model.
 type deployment struct {
 	wireModel string
+	shared    bool // by all that found no place of their own
 	inFlight  atomic.Int64
 	cooling   atomic.Pointer[cooldown] // nil: none
 

@@ -7,8 +7,9 @@
 // Invariants, each held by a test:
 //   - reading changes nothing: a breaker becomes half-open in Admit only, so
 //     the dry run and the health page may look as often as they like;
-//   - one probe at a time: whoever else comes is refused, or says that it
-//     dials all the same (force);
+//   - one probe at a time, and never more than three: others go beside one that
+//     takes long or after one that was given up; whoever else comes is refused,
+//     or says that it dials all the same (force);
 //   - a permit carries the generation of its provider's health: an answer from
 //     before a trip, a recovery or an operator's reset decides nothing;
 //   - what a credential that isn't the organisation's ran into touches no

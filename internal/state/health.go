@@ -16,8 +16,11 @@ type health struct {
 	// ones say nothing of a recovering provider: a stream that hangs since
 	// before the trip must not use up its limit.
 	running int
-	// probing: the one request that may find out is under way.
-	probing bool
+	// probing are the requests under way that may find out; asked is when the
+	// last of them went, and quit how many ended without an answer since gen.
+	probing int
+	asked   time.Time
+	quit    int
 
 	breaker breaker
 	park    park
@@ -70,13 +73,15 @@ func (h *health) calm() bool { return !h.breaker.tripped() && !h.park.is() }
 // block says what keeps a request with the organisation's credential away;
 // without a State nothing does, but a health that is not calm then wants it to
 // be the probe.
-func (h *health) block(now time.Time) Blocked {
+//
+// patience is how long the request will wait; 0 is for as long as it takes.
+func (h *health) block(now time.Time, patience, openFor time.Duration) Blocked {
 	switch {
 	case h.park.until.After(now):
 		return h.park.blocked()
 	case h.breaker.until.After(now):
 		return h.breaker.blocked()
-	case !h.probing:
+	case h.room(now, patience, openFor):
 		return Blocked{}
 	case h.breaker.tripped():
 		return h.breaker.blocked()
@@ -84,10 +89,42 @@ func (h *health) block(now time.Time) Blocked {
 	return h.park.blocked()
 }
 
+// Probes are one at a time, unless that one finds nothing out.
+const (
+	maxProbes = 3
+	// probeEvery is how long a probe goes on alone, or OpenFor if that is
+	// shorter, but never less than probeLeast.
+	probeEvery = 5 * time.Second
+	probeLeast = time.Second
+)
+
+// room tells whether one more probe may go. A slow one must not keep everybody
+// away for as long as it takes, so another may go beside it each period. Nor
+// must callers that give up, by taking one turn after the other: each that
+// did makes room for one more, and who announces little patience gets its turn
+// only when nobody else took one for a period.
+func (h *health) room(now time.Time, patience, openFor time.Duration) bool {
+	period := max(min(probeEvery, openFor), probeLeast)
+	if patience > 0 && patience < probeEvery {
+		last := h.asked
+		for _, t := range []time.Time{h.breaker.until, h.park.until} {
+			if t.After(last) {
+				last = t
+			}
+		}
+		return h.probing == 0 && now.Sub(last) >= period
+	}
+	places := 1 + h.quit
+	if now.Sub(h.asked) >= period {
+		places = maxProbes
+	}
+	return h.probing < min(places, maxProbes)
+}
+
 // settle counts the outcome of a request of this generation.
 func (h *health) settle(probe bool, f failure.Failure, s *Settings, now time.Time) []Event {
 	if probe {
-		h.probing = false
+		h.probing--
 	}
 	switch judge(f) {
 	case works:
@@ -104,6 +141,9 @@ func (h *health) settle(probe bool, f failure.Failure, s *Settings, now time.Tim
 			return []Event{h.recover(now)}
 		}
 	case silent: // a cancelled probe gave its turn back
+		if probe {
+			h.quit++
+		}
 	}
 	return nil
 }
@@ -209,7 +249,7 @@ func (h *health) reset(now time.Time) (news []Event, found bool) {
 func (h *health) next() {
 	h.gen++
 	h.running = 0
-	h.probing = false
+	h.probing, h.asked, h.quit = 0, time.Time{}, 0
 }
 
 // cause is the failure behind a state; zero if it was an operator.

@@ -16,7 +16,9 @@ type plain struct {
 	failures int
 	open     bool
 	until    time.Time
-	probe    *ticket
+	probes   int       // under way
+	asked    time.Time // when the last of them went
+	quit     int       // of them since epoch, without an answer
 	held     []*ticket
 	// epoch counts the times that the breaker opened, opened again or closed.
 	epoch int
@@ -38,10 +40,23 @@ func (m *plain) admits(now time.Time, counts bool) (ok, probe bool) {
 	case !counts:
 		return true, false
 	}
-	return m.probe == nil, m.probe == nil
+	probe = m.room(now)
+	return probe, probe
 }
 
-func (m *plain) changed() { m.probe, m.epoch = nil, m.epoch+1 }
+// room tells whether one more probe may go: the first, one for each that was
+// given up, and one more after five seconds; never more than three.
+func (m *plain) room(now time.Time) bool {
+	switch {
+	case m.probes == 0:
+		return true
+	case m.probes >= 3:
+		return false
+	}
+	return m.probes <= m.quit || now.Sub(m.asked) >= 5*time.Second
+}
+
+func (m *plain) changed() { m.probes, m.quit, m.epoch = 0, 0, m.epoch+1 }
 
 // ends is what the end of a request does to the breaker.
 func (m *plain) ends(x *ticket, f failure.Failure, counted bool, now time.Time) {
@@ -49,7 +64,7 @@ func (m *plain) ends(x *ticket, f failure.Failure, counted bool, now time.Time) 
 		return
 	}
 	if x.probe {
-		m.probe = nil
+		m.probes--
 	}
 	switch {
 	case f.Category == "":
@@ -59,6 +74,9 @@ func (m *plain) ends(x *ticket, f failure.Failure, counted bool, now time.Time) 
 			m.changed()
 		}
 	case f.Category == failure.Canceled:
+		if x.probe {
+			m.quit++
+		}
 	case !counted:
 		if x.probe {
 			m.open, m.failures = false, 0
@@ -87,7 +105,7 @@ func TestRT_CB_like_a_plain_model(t *testing.T) {
 			if ok {
 				x := &ticket{p, m.epoch, counts, probe}
 				if probe {
-					m.probe = x
+					m.probes, m.asked = m.probes+1, w.clock.Now()
 				}
 				m.held = append(m.held, x)
 			}
@@ -126,7 +144,7 @@ func TestRT_CB_like_a_plain_model(t *testing.T) {
 			},
 			"": func(rt *rapid.T) {
 				h, r := w.Health(north), w.report()
-				if h.OpenUntil.IsZero() == m.open || m.open && !h.OpenUntil.Equal(m.until) || h.Probing != (m.probe != nil) {
+				if h.OpenUntil.IsZero() == m.open || m.open && !h.OpenUntil.Equal(m.until) || h.Probing != (m.probes > 0 && !m.room(w.clock.Now())) || r.Probing != (m.probes > 0) {
 					rt.Fatalf("%+v; the model: %+v", h, m)
 				}
 				if r.Breaker.Failures != m.failures || r.InFlight != len(m.held) {

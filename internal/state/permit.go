@@ -9,7 +9,7 @@ import (
 
 // Blocked says what keeps requests away from a provider: the state, when the
 // next request may probe, and the failure that opened or parked it. Until is
-// past while the one probe is under way. An operator's park has no Category.
+// past while a probe is under way. An operator's park has no Category.
 type Blocked struct {
 	State    routing.State
 	Until    time.Time
@@ -38,8 +38,8 @@ type Outcome struct {
 }
 
 // Admit asks to dial a deployment. It refuses (ok is false) while the provider
-// is open or parked, or while the one probe that follows is under way, and
-// blocked says which. With force it allows the dial all the same: a route
+// is open or parked, or while a probe that follows is under way, and blocked
+// says which. With force it allows the dial all the same: a route
 // never fails without trying; blocked then says what was in the way.
 //
 // With counts false the credential is not the organisation's (RT-FO-10): the
@@ -50,6 +50,13 @@ type Outcome struct {
 // A recovering provider refuses nothing: its limit is for the order of
 // candidates.
 func (b *Board) Admit(id routing.ProviderID, wireModel string, counts, force bool) (p Permit, blocked Blocked, ok bool) {
+	return b.AdmitFor(id, wireModel, counts, force, 0)
+}
+
+// AdmitFor is Admit for a request that waits for content for no longer than
+// patience; 0 is for as long as it takes. One that will soon give up makes a
+// poor probe: see room.
+func (b *Board) AdmitFor(id routing.ProviderID, wireModel string, counts, force bool, patience time.Duration) (p Permit, blocked Blocked, ok bool) {
 	v := b.provider(id)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -58,7 +65,7 @@ func (b *Board) Admit(id routing.ProviderID, wireModel string, counts, force boo
 	if !h.calm() {
 		now := b.now()
 		if counts {
-			blocked = h.block(now)
+			blocked = h.block(now, patience, b.settings.Load().OpenFor)
 		} else if h.breaker.until.After(now) {
 			blocked = h.breaker.blocked()
 		}
@@ -66,7 +73,10 @@ func (b *Board) Admit(id routing.ProviderID, wireModel string, counts, force boo
 			return Permit{}, blocked, false
 		}
 		probe = counts && blocked.State == ""
-		h.probing = h.probing || probe
+		if probe {
+			h.probing++
+			h.asked = now
+		}
 	}
 	d := v.take(wireModel)
 	v.inFlight++
@@ -103,7 +113,8 @@ func (p Permit) Done(o Outcome) {
 	b := v.board
 	now, s := b.now(), b.settings.Load()
 	blamed := p.blames(o.Failure.Category)
-	if p.counts && o.Failure.Category == failure.RateLimit {
+	// On the place that made-up models share it would cool all the others there.
+	if p.counts && o.Failure.Category == failure.RateLimit && !p.deployment.shared {
 		p.deployment.cool(o.Failure, s.MaxCooldown, now)
 	}
 	p.deployment.done(&o, blamed, b, now)

@@ -17,10 +17,15 @@ const (
 	minPinShare   = 1024 // sessions that a lock of its own is worth
 	maxPinsOfOne  = 64   // routes that one session is pinned in
 	maxPinSession = 512  // bytes of a session's key
+	pinOwners     = 10   // an owner has at most one of so many parts of the places
 )
 
 // Pins is what sessions keep, in memory. Of more sessions than fit, those that
 // were not used for longest go first. It is safe for use by many goroutines.
+//
+// A session's key is "<owner>/<session>". An owner with more than a tenth of
+// the places loses its own oldest sessions: nobody pushes out everybody else's
+// by making sessions up. Keys without an owner share all places.
 type Pins struct {
 	now    func() time.Time
 	seed   maphash.Seed
@@ -33,11 +38,13 @@ type pinShare struct {
 	max      int
 	sessions map[string]*list.Element // of *pinned
 	used     *list.List               // the last one used in front
+	owners   map[string]*list.List    // of *pinned by their owner, the last one used in front
 }
 
 // pinned is what one session keeps.
 type pinned struct {
 	session string
+	mine    *list.Element // in its owner's list; nil without an owner
 	// pins is replaced to be changed: readers have it.
 	pins  map[routing.RouteID]routing.Pin
 	lives map[routing.RouteID]pinLife
@@ -62,7 +69,7 @@ func NewPins(now func() time.Time, sessions int) *Pins {
 	}
 	p := &Pins{now: now, seed: maphash.MakeSeed(), shares: make([]pinShare, shares)}
 	for i := range p.shares {
-		p.shares[i] = pinShare{max: max(sessions/shares, 1), sessions: map[string]*list.Element{}, used: list.New()}
+		p.shares[i] = pinShare{max: max(sessions/shares, 1), sessions: map[string]*list.Element{}, used: list.New(), owners: map[string]*list.List{}}
 	}
 	return p
 }
@@ -100,7 +107,7 @@ func (p *Pins) load(session string, use bool) map[routing.RouteID]routing.Pin {
 		l.until = now.Add(l.ttl)
 		x.lives[r] = l
 	}
-	s.used.MoveToFront(e)
+	s.touch(e)
 	return x.pins
 }
 
@@ -118,9 +125,7 @@ func (p *Pins) Save(_ context.Context, session string, r routing.RouteID, pin ro
 	case !ok && ttl <= 0:
 		return nil
 	case !ok:
-		session = strings.Clone(session)
-		e = s.used.PushFront(&pinned{session: session, lives: map[routing.RouteID]pinLife{}})
-		s.sessions[session] = e
+		e = s.add(strings.Clone(session))
 	}
 	x := e.Value.(*pinned)
 	x.expire(now)
@@ -129,10 +134,8 @@ func (p *Pins) Save(_ context.Context, session string, r routing.RouteID, pin ro
 		s.remove(e)
 		return nil
 	}
-	s.used.MoveToFront(e)
-	for len(s.sessions) > s.max {
-		s.remove(s.used.Back())
-	}
+	s.touch(e)
+	s.bound(x)
 	return nil
 }
 
@@ -156,9 +159,56 @@ func (p *Pins) share(session string) *pinShare {
 	return &p.shares[maphash.String(p.seed, session)%uint64(len(p.shares))]
 }
 
+// ownerOf is whose a session is; empty is nobody's. A session is a hash, so the
+// last slash ends the owner.
+func ownerOf(session string) string { return session[:max(strings.LastIndexByte(session, '/'), 0)] }
+
+func (s *pinShare) add(session string) *list.Element {
+	x := &pinned{session: session, lives: map[routing.RouteID]pinLife{}}
+	e := s.used.PushFront(x)
+	s.sessions[session] = e
+	if owner := ownerOf(session); owner != "" {
+		if s.owners[owner] == nil {
+			s.owners[owner] = list.New()
+		}
+		x.mine = s.owners[owner].PushFront(x)
+	}
+	return e
+}
+
+// touch notes a use.
+func (s *pinShare) touch(e *list.Element) {
+	s.used.MoveToFront(e)
+	if x := e.Value.(*pinned); x.mine != nil {
+		s.owners[ownerOf(x.session)].MoveToFront(x.mine)
+	}
+}
+
+// bound drops what is too much after x was saved: of its owner, then of all.
+func (s *pinShare) bound(x *pinned) {
+	if mine := s.owners[ownerOf(x.session)]; mine != nil {
+		for mine.Len() > max(s.max/pinOwners, 1) {
+			s.remove(s.sessions[mine.Back().Value.(*pinned).session])
+		}
+	}
+	for len(s.sessions) > s.max {
+		s.remove(s.used.Back())
+	}
+}
+
 func (s *pinShare) remove(e *list.Element) {
-	delete(s.sessions, e.Value.(*pinned).session)
+	x := e.Value.(*pinned)
+	delete(s.sessions, x.session)
 	s.used.Remove(e)
+	if x.mine == nil {
+		return
+	}
+	owner := ownerOf(x.session)
+	if mine := s.owners[owner]; mine.Len() > 1 {
+		mine.Remove(x.mine)
+	} else {
+		delete(s.owners, owner)
+	}
 }
 
 // set changes one pin in a copy.

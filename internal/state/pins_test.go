@@ -124,3 +124,37 @@ func TestPins_on_the_clock_of_the_machine(t *testing.T) {
 		equal(t, 0, len(got))
 	})
 }
+
+// One caller that makes sessions up must not push out everybody else's.
+func TestPins_an_owner_has_a_tenth(t *testing.T) {
+	for _, places := range []int{100, 100_000} {
+		w := newPins(t, places)
+		for i := range 20 {
+			w.save(fmt.Sprintf("team/a/%d", i/10), "r", time.Hour)
+		}
+		for i := range places * 2 {
+			w.save(fmt.Sprintf("greedy/%d", i), "r", time.Hour)
+		}
+		equal(t, 1, len(w.load("team/a/0")))
+		equal(t, 1, len(w.load("team/a/1")))
+		if n := w.Len() - 2; n > places/10 || n < places/10*9/10 {
+			t.Errorf("one owner has %d of %d places", n, places)
+		}
+		equal(t, 1, len(w.load(fmt.Sprintf("greedy/%d", places*2-1))))
+		equal(t, 0, len(w.load("greedy/0")))
+	}
+	// Its own oldest goes, by use.
+	w := newPins(t, 20)
+	w.save("a/1", "r", time.Hour)
+	w.save("a/2", "r", time.Hour)
+	w.load("a/1")
+	w.save("a/3", "r", time.Hour)
+	equal(t, 1, len(w.load("a/1")))
+	equal(t, 0, len(w.load("a/2")))
+	for _, s := range []string{"a/1", "a/3"} {
+		w.save(s, "r", 0)
+	}
+	equal(t, 0, w.Len())
+	w.save("a/4", "r", time.Hour)
+	equal(t, 1, len(w.load("a/4")))
+}

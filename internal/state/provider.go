@@ -72,7 +72,7 @@ func (v *provider) place(wireModel string) *deployment {
 			return v.deployments.add(wireModel, &deployment{wireModel: wireModel})
 		}
 	}
-	v.others.CompareAndSwap(nil, &deployment{wireModel: "*"})
+	v.others.CompareAndSwap(nil, &deployment{wireModel: "*", shared: true})
 	return v.others.Load()
 }
 

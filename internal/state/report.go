@@ -17,8 +17,8 @@ type ProviderState struct {
 	Park *ParkState `json:"park,omitempty"`
 	// Cooldowns are those that run, by wire model.
 	Cooldowns []CooldownState `json:"cooldowns"`
-	// Probing: the one request that finds out after an open breaker or a park
-	// is under way.
+	// Probing: a request that finds out after an open breaker or a park is under
+	// way.
 	Probing bool `json:"probing"`
 	// InFlight is the number of running requests.
 	InFlight int `json:"inFlight"`
@@ -72,8 +72,7 @@ type ParkState struct {
 	By       string           `json:"by,omitempty"`
 }
 
-// CooldownState is the cooldown of a deployment. The wire model * stands for
-// all that found no place of their own.
+// CooldownState is the cooldown of a deployment.
 type CooldownState struct {
 	WireModel string    `json:"wireModel"`
 	Since     time.Time `json:"since"`
@@ -132,13 +131,13 @@ func (v *provider) reportHealth(now time.Time, minute int64) ProviderState {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := &v.health
-	out := ProviderState{Provider: v.id, Cooldowns: []CooldownState{}, Probing: h.probing, InFlight: v.inFlight}
+	out := ProviderState{Provider: v.id, Cooldowns: []CooldownState{}, Probing: h.probing > 0, InFlight: v.inFlight}
 	out.Breaker = BreakerState{
 		State: BreakerIsClosed, Failures: h.breaker.failures, Since: h.breaker.since, Until: h.breaker.until,
 		Category: h.breaker.cause.category, Status: h.breaker.cause.status,
 	}
 	switch {
-	case h.breaker.tripped() && h.probing:
+	case h.breaker.tripped() && h.probing > 0:
 		out.Breaker.State = BreakerIsHalfOpen
 	case h.breaker.tripped():
 		out.Breaker.State = BreakerIsOpen

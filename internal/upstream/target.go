@@ -3,6 +3,7 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -202,7 +203,7 @@ func (t *Target) query(q url.Values) string {
 	}
 	out := url.Values{}
 	for _, name := range t.driver.Query {
-		if v, ok := q[name]; ok {
+		if v, ok := q[name]; ok && !holdsOurs(v) {
 			out[name] = v
 		}
 	}
@@ -277,18 +278,89 @@ func (t *Target) asCaller(h, own http.Header) {
 	}
 }
 
-// Classify maps an answer of this provider to a failure.
-func (t *Target) Classify(a *failure.Answer) failure.Failure { return t.classifier.Classify(a) }
+// Classify maps an answer of this provider to a failure. The failure's code, the
+// provider's own word, goes into records and logs: what was sent, besides the
+// organisation's key, is what it may not hold. It is looked at in the code and
+// not in the body, where it can be written in many ways, and where a caller
+// could choose a credential that makes another failure of it.
+func (t *Target) Classify(a *failure.Answer, sent ...secret.String) failure.Failure {
+	f := t.classifier.Classify(a)
+	if f.Code != "" {
+		f.Code = scrubCode(f.Code, t.apiKey.Reveal())
+		for _, s := range sent {
+			f.Code = scrubCode(f.Code, s.Reveal())
+		}
+	}
+	return f
+}
+
+// hidden takes the place of a key.
+const hidden = "***"
+
+// minKey is the least that is taken for a key where other things are short too.
+const minKey = 8
+
+// scrubCode takes a key out of a code, also one that the code's limit cut off.
+func scrubCode(code, key string) string {
+	if key == "" {
+		return code
+	}
+	code = strings.ReplaceAll(code, key, hidden)
+	for n := min(len(key), len(code)); n >= minKey; n-- {
+		if begin, ok := strings.CutSuffix(code, key[:n]); ok {
+			return begin + hidden
+		}
+	}
+	return code
+}
 
 // Scrub replaces the organisation's key, and a virtual key's, in text that a
 // provider sent.
 func (t *Target) Scrub(b []byte, virtual secret.String) []byte {
-	for _, key := range [...]string{t.apiKey.Reveal(), virtual.Reveal()} {
-		if key != "" && bytes.Contains(b, []byte(key)) {
-			b = bytes.ReplaceAll(b, []byte(key), []byte("***"))
+	for _, key := range t.keys(virtual) {
+		for _, s := range spellings(key) {
+			if key != "" && bytes.Contains(b, []byte(s)) {
+				b = bytes.ReplaceAll(b, []byte(s), []byte(hidden))
+			}
 		}
 	}
 	return b
+}
+
+// ScrubHeader is Scrub for the headers of an answer, in place. It runs on every
+// answer, most of whose values are shorter than a key.
+func (t *Target) ScrubHeader(h http.Header, virtual secret.String) {
+	for _, key := range t.keys(virtual) {
+		if len(key) < minKey {
+			continue // that would break content types before it kept a secret
+		}
+		for _, values := range h {
+			for i, v := range values {
+				if len(v) >= len(key) && strings.Contains(v, key) {
+					values[i] = strings.ReplaceAll(v, key, hidden)
+				}
+			}
+		}
+	}
+}
+
+// keys are those that may have been sent and that the caller may not see; an
+// empty one is none.
+func (t *Target) keys(virtual secret.String) [2]string {
+	return [...]string{t.apiKey.Reveal(), virtual.Reveal()}
+}
+
+// spellings are a key as it is and as JSON has it, in which some servers escape
+// slashes, and others what HTML would take for a tag.
+func spellings(key string) []string {
+	out := []string{key}
+	if strings.Contains(key, "/") {
+		out = append(out, strings.ReplaceAll(key, "/", `\/`))
+	}
+	if b, err := json.Marshal(key); err == nil && len(b) != len(key)+2 {
+		out = append(out, string(b[1:len(b)-1]))
+	}
+	return out
 }
 
 // SameCredential tells whether another target dials with the same key of the

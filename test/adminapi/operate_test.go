@@ -128,6 +128,25 @@ func TestBY_13_drain_of_what_a_file_owns(t *testing.T) {
 	gw.refused("POST", "/providers/first/park", `{"seconds":60}`, 409, "breaker_off")
 }
 
+// BY-13: a new address is a new start, as a new key is; any other change leaves
+// the provider's state alone.
+func TestBY_13_a_new_baseUrl_ends_a_park(t *testing.T) {
+	a, b := gwtest.NewFake(t), gwtest.NewFake(t)
+	gw := start(t, "", a.OpenAI("p"))
+	put := func(url, more string) bool {
+		t.Helper()
+		gw.call("POST", "/providers/p/park", `{"seconds":600}`, 200, nil)
+		gw.call("PUT", "/providers/p", `{"type":"openai","baseUrl":"`+url+`/v1"`+more+`}`, 200, nil)
+		return gw.upstreams().Providers[0].Park != nil
+	}
+	if !put(a.URL, `,"residency":"eu"`) {
+		t.Error("another change ended the park")
+	}
+	if put(b.URL, "") {
+		t.Error("the park of the old address holds at the new one")
+	}
+}
+
 // AP: a test calls the provider once, for one token, and says what came of it.
 func TestAP_test_of_a_provider(t *testing.T) {
 	a, b := gwtest.NewFake(t), gwtest.NewFake(t)
@@ -206,5 +225,13 @@ func TestAP_test_of_a_provider(t *testing.T) {
 		t.Error(p.Detail)
 	}
 	gw.refused("POST", "/providers/oai/test", `{"model":1}`, 400, "invalid")
+	for _, at := range []string{"/providers/oai/test", "/routing/resolve"} { // a key is neither shown nor sent
+		for _, key := range []string{"sk-PLANTED", "Bearer ilk_PLANTED"} {
+			sent := len(b.Records())
+			if got := gw.Admin(t, "POST", at, `{"model":"`+key+`"}`); got.Status != 400 || strings.Contains(got.Body, "PLANTED") || !strings.Contains(got.Body, "holds a key") || len(b.Records()) != sent {
+				t.Errorf("%s: %d %s", at, got.Status, got.Body)
+			}
+		}
+	}
 	gw.refused("POST", "/providers/oai/test", `{"model":"m","x":1}`, 400, "invalid")
 }

@@ -37,51 +37,71 @@ func (r *rig) wires(t *testing.T) string {
 // each of them reads and what comes of it.
 func TestRT_ALIAS_1_R13_R14_alias_and_model_take_the_same_way(t *testing.T) {
 	quota := fakellm.Rule{Action: "status", Status: 402, Message: "Insufficient credits"}
-	cases := map[string][]fakellm.Rule{
-		"all_work":        {},
-		"first_fails":     {fails("a", 500)},
-		"two_fail":        {fails("a", 429), fails("b", 503)},
-		"all_fail":        {fails("a", 500), fails("b", 500), fails("c", 503)},
-		"first_is_broke":  {at("a", quota)},
-		"rejected":        {fails("a", 400)},
-		"wrong_key":       {fails("a", 401), fails("b", 404)},
-		"last_is_retried": {fails("a", 500), fails("b", 500), at("c", fakellm.Rule{Action: "reset", Times: 1})},
+	cases := map[string]func(a, b, c string) []fakellm.Rule{
+		"all_work":    func(_, _, _ string) []fakellm.Rule { return nil },
+		"first_fails": func(a, _, _ string) []fakellm.Rule { return []fakellm.Rule{fails(a, 500)} },
+		"two_fail":    func(a, b, _ string) []fakellm.Rule { return []fakellm.Rule{fails(a, 429), fails(b, 503)} },
+		"all_fail": func(a, b, c string) []fakellm.Rule {
+			return []fakellm.Rule{fails(a, 500), fails(b, 500), fails(c, 503)}
+		},
+		"first_is_broke": func(a, _, _ string) []fakellm.Rule { return []fakellm.Rule{at(a, quota)} },
+		"rejected":       func(a, _, _ string) []fakellm.Rule { return []fakellm.Rule{fails(a, 400)} },
+		"wrong_key":      func(a, b, _ string) []fakellm.Rule { return []fakellm.Rule{fails(a, 401), fails(b, 404)} },
+		"last_is_retried": func(a, b, c string) []fakellm.Rule {
+			return []fakellm.Rule{fails(a, 500), fails(b, 500), at(c, fakellm.Rule{Action: "reset", Times: 1})}
+		},
 	}
 	eachWay(t, func(t *testing.T, w *way) {
-		docs := func() []string {
-			return []string{
-				w.org("a", "modelAliases: {"+w.model+": wire-a}"), w.org("b", "modelAliases: {"+w.model+": wire-b}"), w.org("c", "modelAliases: {"+w.model+": wire-c}"),
-				w.pool("aliases: [{name: Org/Chat-Standard, wireModels: {a: wire-a, b: wire-b, c: wire-c}}]", "a", "b", "c"),
+		// Two sets of members and a route for each case: failures leave marks.
+		var docs []string
+		for name := range cases {
+			for _, set := range []string{"model-", "alias-"} {
+				var members []string
+				wires := map[string]string{}
+				for _, m := range []string{"a", "b", "c"} {
+					member := set + m + "-" + strings.ReplaceAll(name, "_", "-")
+					members, wires[member] = append(members, member), "wire-"+m
+					docs = append(docs, w.org(member, "modelAliases: {"+set+name+": wire-"+m+"}"))
+				}
+				list, err := json.Marshal(wires)
+				if err != nil {
+					t.Fatal(err)
+				}
+				docs = append(docs, gwtest.Route(set+strings.ReplaceAll(name, "_", "-"), `"`+set+name+`"`, members...)+
+					fmt.Sprintf("\naliases: [{name: Org/Chat-%s%s, wireModels: %s}]", set, name, list))
 			}
 		}
-		const settings = "llmProxy: {circuitBreaker: {failureThreshold: 2}, retry: {baseDelayMs: 0}}"
+		r := newRig(t, w, "llmProxy: {circuitBreaker: {failureThreshold: 2}, retry: {baseDelayMs: 0}}", docs...)
 		for name, rules := range cases {
 			t.Run(name, func(t *testing.T) {
-				// A server each, since failures leave their marks.
-				byModel, byAlias := newRig(t, w, settings, docs()...), newRig(t, w, settings, docs()...)
-				for i := range 4 { // the third finds open breakers
-					byModel.script(t, rules...)
-					byAlias.script(t, rules...)
-					alias := []string{"org/chat-standard", "Org/Chat-Standard", "ORG/CHAT-STANDARD", "org/Chat-Standard"}[i]
-					m, a := byModel.ask(t), byAlias.send(t, alias)
-					if got, want := byAlias.wires(t), byModel.wires(t); got != want {
-						t.Errorf("request %d: the alias goes to %q, the model to %q", i, got, want)
-					}
-					if m.Status != a.Status || m.Header.Get("X-Interlock-Model") != a.Header.Get("X-Interlock-Model") ||
-						m.Header.Get("X-Interlock-Attempts") != a.Header.Get("X-Interlock-Attempts") {
-						t.Errorf("request %d: %d %v, for the model %d %v", i, a.Status, a.Header, m.Status, m.Header)
-					}
-					mr, ar := byModel.record(t, m), byAlias.record(t, a)
-					if tries(&mr) != tries(&ar) || skips(&mr) != skips(&ar) || mr.ServedModel != ar.ServedModel || mr.RouteName != ar.RouteName {
-						t.Errorf("request %d: %s | %s, for the model %s | %s", i, tries(&ar), skips(&ar), tries(&mr), skips(&mr))
-					}
-					if ar.RequestedModel != alias || mr.RequestedModel != w.model {
-						t.Errorf("requested %q and %q", ar.RequestedModel, mr.RequestedModel)
-					}
-					for _, rec := range byAlias.fake.Records() {
-						if strings.Contains(strings.ToLower(string(rec.Raw)), "chat-standard") {
-							t.Errorf("R14: the alias left: %s", rec.Raw)
+				// What is asked by the model at one set is asked by the alias at
+				// the other.
+				ask := func(set, model string) (way, status, attempts, wire string, rec audit.Record) {
+					members := strings.ReplaceAll(name, "_", "-")
+					r.script(t, rules(set+"a-"+members, set+"b-"+members, set+"c-"+members)...)
+					got := r.send(t, model)
+					rec = r.record(t, got)
+					plain := strings.NewReplacer(set, "", "-"+members, "")
+					for _, seen := range r.fake.Records() {
+						if strings.Contains(strings.ToLower(string(seen.Raw)), "org/chat") {
+							t.Errorf("R14: the alias left: %s", seen.Raw)
 						}
+					}
+					if rec.RequestedModel != model {
+						t.Errorf("requested %q, want %q", rec.RequestedModel, model)
+					}
+					return plain.Replace(r.wires(t) + " | " + tries(&rec) + " | " + skips(&rec)), fmt.Sprint(got.Status),
+						got.Header.Get("X-Interlock-Attempts"), got.Header.Get("X-Interlock-Model") + " " + rec.ServedModel, rec
+				}
+				for i := range 4 { // the third finds open breakers
+					spelling := []func(string) string{strings.ToLower, strings.ToUpper, strings.Clone, strings.ToTitle}[i]
+					way1, status1, attempts1, wire1, _ := ask("model-", "model-"+name)
+					way2, status2, attempts2, wire2, rec := ask("alias-", spelling("Org/Chat-alias-"+name))
+					if way1 != way2 || status1 != status2 || attempts1 != attempts2 || wire1 != wire2 {
+						t.Errorf("request %d: the alias: %s, %s, %s dials, %s; the model: %s, %s, %s dials, %s", i, way2, status2, attempts2, wire2, way1, status1, attempts1, wire1)
+					}
+					if rec.RouteName != "alias-"+strings.ReplaceAll(name, "_", "-") {
+						t.Errorf("route %q", rec.RouteName)
 					}
 				}
 			})

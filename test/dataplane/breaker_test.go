@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
+	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
 // breakerAt is settings of a breaker that opens after n failures, for so many
@@ -29,42 +30,51 @@ func (r *rig) open(t *testing.T, n int, rule fakellm.Rule) {
 
 // What counts as a failure of the provider's, and what doesn't.
 func TestRT_CB_what_opens_a_breaker(t *testing.T) {
-	chatAtOnce(t, func(t *testing.T, w *way) {
-		for _, c := range []struct {
-			name string
-			rule fakellm.Rule
-			want string // the skip; empty if it stays closed
-			only string
-		}{
-			{name: "connection", rule: fakellm.Rule{Action: "reset"}, want: "a:circuit_open:connection:0"},
-			{name: "server_error", rule: fakellm.Rule{Action: "status", Status: 500}, want: "a:circuit_open:server_error:500"},
-			{name: "server_error_409", rule: fakellm.Rule{Action: "status", Status: 409}, want: "a:circuit_open:server_error:409"},
-			{name: "overloaded", rule: fakellm.Rule{Action: "status", Status: 529}, want: "a:circuit_open:overloaded:529"},
-			{name: "timeout_408", rule: fakellm.Rule{Action: "status", Status: 408}, want: "a:circuit_open:timeout:408"},
-			{name: "an_answer_that_is_none", rule: fakellm.Rule{Action: "status", Status: 200, Shape: "html"}, want: "a:circuit_open:server_error:200"},
-			{name: "a_stream_cut_before_content", rule: fakellm.Rule{Action: "cut", Cut: "fin", After: 1}, want: "a:circuit_open:connection:0", only: "stream"},
-			{name: "R29_an_error_event_before_content", rule: fakellm.Rule{Action: "preamble_error", Status: 529, Type: "overloaded_error"}, want: "a:circuit_open:overloaded:529", only: "stream"},
-			{name: "rate_limit_with_a_time", rule: fakellm.Rule{Action: "status", Status: 429, Headers: map[string]string{"Retry-After": "1"}}},
-			{name: "auth", rule: fakellm.Rule{Action: "status", Status: 401}},
-			{name: "model_unavailable", rule: fakellm.Rule{Action: "status", Status: 404}},
-		} {
+	cases := []struct {
+		name string
+		rule fakellm.Rule
+		want string // the skip; empty if it stays closed
+		only string
+	}{
+		{name: "connection", rule: fakellm.Rule{Action: "reset"}, want: "circuit_open:connection:0"},
+		{name: "server_error", rule: fakellm.Rule{Action: "status", Status: 500}, want: "circuit_open:server_error:500"},
+		{name: "server_error_409", rule: fakellm.Rule{Action: "status", Status: 409}, want: "circuit_open:server_error:409"},
+		{name: "overloaded", rule: fakellm.Rule{Action: "status", Status: 529}, want: "circuit_open:overloaded:529"},
+		{name: "timeout_408", rule: fakellm.Rule{Action: "status", Status: 408}, want: "circuit_open:timeout:408"},
+		{name: "an_answer_that_is_none", rule: fakellm.Rule{Action: "status", Status: 200, Shape: "html"}, want: "circuit_open:server_error:200"},
+		{name: "a_stream_cut_before_content", rule: fakellm.Rule{Action: "cut", Cut: "fin", After: 1}, want: "circuit_open:connection:0", only: "stream"},
+		{name: "R29_an_error_event_before_content", rule: fakellm.Rule{Action: "preamble_error", Status: 529, Type: "overloaded_error"}, want: "circuit_open:overloaded:529", only: "stream"},
+		{name: "rate_limit_with_a_time", rule: fakellm.Rule{Action: "status", Status: 429, Headers: map[string]string{"Retry-After": "1"}}},
+		{name: "auth", rule: fakellm.Rule{Action: "status", Status: 401}},
+		{name: "model_unavailable", rule: fakellm.Rule{Action: "status", Status: 404}},
+	}
+	eachChat(t, func(t *testing.T, w *way) {
+		docs := []string{w.org("b")}
+		for i, c := range cases { // a provider and a route each
+			a := fmt.Sprintf("a%d", i)
+			docs = append(docs, w.org(a), gwtest.Route(a+"-route", `"`+c.name+`"`, a, "b"))
+		}
+		r := newRig(t, w, breakerAt(2, 60), docs...)
+		for i, c := range cases {
 			if c.only != "" && c.only != kindOf(w.stream) {
 				continue
 			}
 			t.Run(c.name, func(t *testing.T) {
-				r := newRig(t, w, breakerAt(2, 60), w.org("a"), w.org("b"), w.pool("", "a", "b"))
-				r.open(t, 1, c.rule)
-				if c.name != "rate_limit_with_a_time" {
-					r.open(t, 1, c.rule)
-				} else { // it cools, and is dialled again after that
-					eventually(t, 10*time.Second, "it does not cool any more", func() bool {
-						r.script(t, at("a", c.rule))
-						r.ask(t)
-						return len(r.dialled()) == 2
-					})
+				a := fmt.Sprintf("a%d", i)
+				for try := range 2 {
+					r.script(t, at(a, c.rule))
+					if try == 1 && c.name == "rate_limit_with_a_time" { // it cools meanwhile
+						eventually(t, 10*time.Second, "it does not cool any more", func() bool {
+							r.script(t, at(a, c.rule))
+							r.send(t, c.name)
+							return len(r.dialled()) == 2
+						})
+						continue
+					}
+					r.wantServed(t, r.send(t, c.name), "b", 2)
 				}
-				r.script(t, at("a", c.rule))
-				got := r.ask(t)
+				r.script(t, at(a, c.rule))
+				got := r.send(t, c.name)
 				rec := r.record(t, got)
 				if c.want == "" {
 					if strings.Contains(skips(&rec), "circuit_open") {
@@ -74,8 +84,8 @@ func TestRT_CB_what_opens_a_breaker(t *testing.T) {
 				}
 				r.wantServed(t, got, "b", 1)
 				r.wantDials(t, "b")
-				if skips(&rec) != c.want {
-					t.Errorf("skips %q, want %q", skips(&rec), c.want)
+				if skips(&rec) != a+":"+c.want {
+					t.Fatalf("skips %q, want %q", skips(&rec), c.want)
 				}
 				if until := time.Until(rec.Skips[0].Until); until < 50*time.Second || until > time.Minute {
 					t.Errorf("until %v from now", until)

@@ -158,27 +158,32 @@ func TestRT_FO_3_RT_CB_not_past_an_open_breaker(t *testing.T) {
 // The client's own deadline bounds all attempts together, and so does the
 // setting; the shorter one counts and is named.
 func TestRT_FO_4_the_clients_deadline(t *testing.T) {
+	settings := func(elapsed int) string {
+		return fmt.Sprintf("llmProxy: {circuitBreaker: {enabled: false}, retry: {maxRetries: 3, baseDelayMs: 0, maxElapsedMs: %d}}", elapsed)
+	}
+	cases := []struct {
+		name, header string
+		elapsed      int
+		limit        time.Duration
+		names        string
+	}{
+		{"x-stainless-timeout", "1", 60_000, time.Second, "x-stainless-timeout"},
+		{"a_fraction", "1.2", 60_000, 1200 * time.Millisecond, "x-stainless-timeout"},
+		{"maxElapsedMs_is_shorter", "600", 1000, time.Second, "maxElapsedMs"},
+		{"not_a_number", "soon", 1000, time.Second, "maxElapsedMs"},
+		{"zero_is_no_deadline", "0", 1000, time.Second, "maxElapsedMs"},
+		{"negative", "-3", 1000, time.Second, "maxElapsedMs"},
+	}
+	rigs := map[string][]*rig{} // before anything is timed
+	for _, w := range chats() {
+		for _, c := range cases {
+			rigs[w.name] = append(rigs[w.name], newRig(t, w, settings(c.elapsed), w.org("a"), w.org("b"), w.pool("", "a", "b")))
+		}
+	}
 	chatAtOnce(t, func(t *testing.T, w *way) {
-		settings := func(elapsed int) string {
-			return fmt.Sprintf("llmProxy: {circuitBreaker: {enabled: false}, retry: {maxRetries: 3, baseDelayMs: 0, maxElapsedMs: %d}}", elapsed)
-		}
-		cases := []struct {
-			name, header string
-			elapsed      int
-			limit        time.Duration
-			names        string
-		}{
-			{"x-stainless-timeout", "1", 60_000, time.Second, "x-stainless-timeout"},
-			{"a_fraction", "1.2", 60_000, 1200 * time.Millisecond, "x-stainless-timeout"},
-			{"maxElapsedMs_is_shorter", "600", 1000, time.Second, "maxElapsedMs"},
-			{"not_a_number", "soon", 1000, time.Second, "maxElapsedMs"},
-			{"zero_is_no_deadline", "0", 1000, time.Second, "maxElapsedMs"},
-			{"negative", "-3", 1000, time.Second, "maxElapsedMs"},
-		}
 		concurrently(len(cases), len(cases), func(i int) {
-			c := cases[i]
+			c, r := cases[i], rigs[w.name][i]
 			t.Run(c.name, func(t *testing.T) {
-				r := newRig(t, w, settings(c.elapsed), w.org("a"), w.org("b"), w.pool("", "a", "b"))
 				// The first takes most of the time, the second would take more.
 				r.script(t, at("a", fakellm.Rule{Action: "status", Status: 503, DelayMS: int(c.limit/time.Millisecond) / 4}), at("b", fakellm.Rule{Action: "hang"}))
 				start := time.Now()
@@ -224,7 +229,7 @@ func TestRT_FO_11_R31_BY_18_no_fallback(t *testing.T) {
 		r := newRig(t, w, retrying(3), w.org("a", limits(300, 300)...), w.org("b"), w.pool("", "a", "b"))
 		none := "X-Interlock-No-Fallback: true"
 		cases := map[string]fakellm.Rule{
-			"500": {Action: "status", Status: 500}, "503": {Action: "status", Status: 503}, "429": {Action: "status", Status: 429}, "401": {Action: "status", Status: 401},
+			"500": {Action: "status", Status: 500}, "503": {Action: "status", Status: 503}, "429": {Action: "status", Status: 429, Headers: map[string]string{"Retry-After": "30"}}, "401": {Action: "status", Status: 401},
 			"402": {Action: "status", Status: 402, Message: "Insufficient credits"}, "404": {Action: "status", Status: 404, Message: "model: m"},
 			"reset": {Action: "reset"}, "silent": {Action: "hang"}, "not_an_answer": {Action: "error_200", Body: "<html>"},
 		}

@@ -35,16 +35,22 @@ func ways() []*way {
 	}
 }
 
-// eachWay runs a test in every way.
+// eachWay runs a test in every way; short runs leave out two that have much in
+// common with others.
 func eachWay(t *testing.T, f func(t *testing.T, w *way)) {
 	t.Helper()
 	for _, w := range ways() {
+		if testing.Short() && !w.count && w.stream != (w.kind == "anthropic") {
+			continue
+		}
 		t.Run(w.name, func(t *testing.T) { f(t, w) })
 	}
 }
 
-// chats are the ways that fail over.
-func chats() []*way { return slices.DeleteFunc(ways(), func(w *way) bool { return w.count }) }
+// chats are the ways that fail over; two of the four in short runs.
+func chats() []*way {
+	return slices.DeleteFunc(ways(), func(w *way) bool { return w.count || testing.Short() && w.stream != (w.kind == "anthropic") })
+}
 
 // eachChat runs a test in every way that fails over.
 func eachChat(t *testing.T, f func(t *testing.T, w *way)) {
