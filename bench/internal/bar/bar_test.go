@@ -14,7 +14,7 @@ import (
 
 func run(target, scenario string, round int, cpu, p50, other float64) suite.Record {
 	return suite.Record{Target: target, Scenario: scenario, Round: round, Run: &load.Result{
-		Seconds: 3, Processes: map[string]load.Process{"target": {CPUPerRequest: cpu}},
+		Seconds: 3, Requests: 1000, Processes: map[string]load.Process{"target": {CPUPerRequest: cpu}},
 		Latency: &hist.Summary{P50: p50}, Host: load.HostLoad{Other: other},
 	}}
 }
@@ -55,9 +55,11 @@ func TestDisturbedRunsDoNotCountWhereEnoughAreLeft(t *testing.T) {
 	if r := row(t, Judge(recs[:4], 10), "CPU µs per request, 10 KB"); r.Ratio.Rounds != 2 {
 		t.Errorf("got %+v, want the disturbed one as well", *r.Ratio)
 	}
-	recs[2].Run.Errors = 1
-	if r := row(t, Judge(recs[2:4], 10), "CPU µs per request, 10 KB"); r.Ratio != nil || r.Met != nil {
-		t.Error("a run with errors counts")
+	for _, broken := range []load.Result{{Errors: 1, Requests: 1}, {Requests: 0}} {
+		recs[2].Run.Errors, recs[2].Run.Requests = broken.Errors, broken.Requests
+		if r := row(t, Judge(recs[2:4], 10), "CPU µs per request, 10 KB"); r.Ratio != nil || r.Met != nil {
+			t.Errorf("a run with %d errors and %d answers counts", broken.Errors, broken.Requests)
+		}
 	}
 }
 

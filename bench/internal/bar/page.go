@@ -29,7 +29,7 @@ type Meta struct {
 	MaxOther    float64 `json:"max_other_percent"`
 	Runs        int     `json:"runs"`
 	Undisturbed int     `json:"undisturbed"`
-	Failed      int     `json:"failed"` // runs with errors; their figures do not count
+	Failed      int     `json:"failed"` // runs with errors or without an answer; their figures do not count
 }
 
 // Results is the file that a measurement leaves.
@@ -101,7 +101,7 @@ func (m *Meta) Count(recs []suite.Record) {
 		if r.Run.Host.Other <= m.MaxOther {
 			m.Undisturbed++
 		}
-		if r.Run.Errors > 0 {
+		if r.Run.Errors > 0 || r.Run.Requests == 0 {
 			m.Failed++
 		}
 	}
@@ -123,7 +123,7 @@ func Text(m *Meta, rows []Row) string {
 	fmt.Fprintf(&b, "`%s` on %s, commit `%s`, %s%s, %s, %d × %s: %d rounds of %.3g s, medians.\n", m.Command, m.Date, m.Commit, m.Go, also(m.Nginx), m.Kernel, m.CPUs, m.CPU, m.Rounds, m.Seconds)
 	fmt.Fprintf(&b, "%d of %d runs were undisturbed: other work took at most %.0f %% of the machine.", m.Undisturbed, m.Runs, m.MaxOther)
 	if m.Failed > 0 {
-		fmt.Fprintf(&b, " %d runs had errors and do not count.", m.Failed)
+		fmt.Fprintf(&b, " %d runs had errors or no answer, and do not count.", m.Failed)
 	}
 	b.WriteString("\n\n")
 	b.WriteString("| work | floor | nginx | Interlock, bare | Interlock, routes | ratio, bare / routes | spread | bar | met? |\n|---|--:|--:|--:|--:|--:|--:|--:|---|\n")

@@ -24,8 +24,8 @@ func (w *Work) collect(recs []suite.Record, maxOther float64) rounds {
 			continue
 		}
 		v, ok := w.Value(r)
-		if !ok || r.Run != nil && r.Run.Errors > 0 {
-			continue // a run with errors measured something else
+		if !ok || r.Run != nil && (r.Run.Errors > 0 || r.Run.Requests == 0) {
+			continue // a run with errors, or without an answer, measured something else
 		}
 		all.put(r.Target, r.Round, v)
 		if r.Run == nil || r.Run.Host.Other <= maxOther {
