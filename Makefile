@@ -36,7 +36,7 @@ build: ## Build bin/interlock and bin/fakellm
 ##@ Test
 
 .PHONY: test
-test: test-deps fmt-check vet spec-coverage lint test-race ## Everything that CI checks
+test: test-deps fmt-check vet spec-coverage lint bench-budget test-race ## Everything that CI checks
 
 .PHONY: test-fast
 test-fast: ## Tests without the race detector and without the slow ones (under a minute)
@@ -59,8 +59,16 @@ fuzz: ## Fuzz every target for a short time (FUZZTIME=10s)
 	@scripts/fuzz.sh
 
 .PHONY: bench
-bench: ## Run the benchmarks (BENCH=regexp, COUNT=1)
-	@$(GO) test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -count $(or $(COUNT),1) $(bench-packages)
+bench: ## Measure Interlock beside the floor proxy and nginx, 20 minutes (QUICK=1: 5, PROFILE=1: keep CPU profiles)
+	@QUICK='$(QUICK)' PROFILE='$(PROFILE)' bench/run.sh
+
+.PHONY: bench-go
+bench-go: ## Run the Go benchmarks (BENCH=regexp, COUNT=5)
+	@$(GO) test -run '^$$' -bench '$(or $(BENCH),.)' -benchmem -count $(or $(COUNT),5) $(bench-packages) | $(GO) run ./bench/cmd/gostat
+
+.PHONY: bench-budget
+bench-budget: ## Hold the hot path to the allocations of bench/budget.txt (part of test)
+	@$(GO) test ./bench/hotpath
 
 .PHONY: check
 check: test fuzz generate ## Before a release: all of test, fuzzing, and no generated file out of date

@@ -45,6 +45,7 @@ type Result struct {
 	BodyBytes int     `json:"body_bytes"`
 
 	Requests    int64            `json:"requests"` // completed in the measured time
+	AllRequests int64            `json:"all_requests"`
 	RPS         float64          `json:"rps"`
 	Errors      int64            `json:"errors"`
 	ErrorKinds  map[string]int64 `json:"error_kinds,omitempty"`
@@ -94,6 +95,7 @@ type worker struct {
 	stream                 streamStats
 	discard                streamStats // for requests outside the measured time
 	completed, bytes       int64
+	all                    int64 // completed, whenever
 	errs                   map[string]int64
 }
 
@@ -163,6 +165,7 @@ func (w *worker) one(t, from, to time.Time) bool {
 		stats = &w.stream
 	}
 	o := w.client.do(stats)
+	w.all++
 	if o.done.After(from) && !o.done.After(to) {
 		w.completed++
 		w.bytes += o.bytes
@@ -212,6 +215,7 @@ func report(cfg Config, workers []*worker, m *measurement) *Result {
 		res.Events += w.stream.events
 		res.EventsSeen += w.client.eventsSeen
 		res.Requests += w.completed
+		res.AllRequests += w.all
 		res.BytesIn += w.bytes
 		res.Connections += w.client.opened
 		for kind, n := range w.errs {

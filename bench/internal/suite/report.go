@@ -52,6 +52,7 @@ func Report(in io.Reader, out io.Writer, opts ReportOptions) error {
 type results struct {
 	targets, scenarios []string // in order of appearance
 	runs               map[runKey][]*load.Result
+	started            []string // in order of appearance
 	starts             map[string][]*Start
 }
 
@@ -70,7 +71,14 @@ func readRecords(in io.Reader) (*results, error) {
 			d.targets = append(d.targets, r.Target)
 		}
 		if r.Start != nil {
-			d.starts[r.Target] = append(d.starts[r.Target], r.Start)
+			name := r.Target
+			if r.Start.Nth > 0 {
+				name += ", again"
+			}
+			if d.starts[name] == nil {
+				d.started = append(d.started, name)
+			}
+			d.starts[name] = append(d.starts[name], r.Start)
 		}
 		if r.Run != nil {
 			if !slices.Contains(d.scenarios, r.Scenario) {
@@ -95,10 +103,12 @@ func cpuPerRequest() metric {
 	return metric{"CPU us/req", false, func(r *load.Result) float64 { return r.Processes["target"].CPUPerRequest }}
 }
 
-func cpuPerChunk() metric {
-	return metric{"CPU us/chunk", true, func(r *load.Result) float64 {
-		return r.Processes["target"].CPUSeconds * 1e6 / float64(max(1, r.EventsSeen))
-	}}
+func cpuPerChunk() metric { return metric{"CPU us/chunk", true, CPUPerChunk} }
+
+// CPUPerChunk is the target's CPU time, in microseconds, over all stream events
+// that arrived meanwhile.
+func CPUPerChunk(r *load.Result) float64 {
+	return r.Processes["target"].CPUSeconds * 1e6 / float64(max(1, r.EventsSeen))
 }
 
 func latencyP50() metric {
@@ -139,13 +149,12 @@ func (d *results) startTable(w *markdown) {
 		return
 	}
 	w.head("start", "target", "ready ms", "idle RSS MiB", "binary MiB")
-	for _, t := range d.targets {
-		if s := d.starts[t]; s != nil {
-			w.row(t,
-				number(Median(s, func(s *Start) float64 { return s.ReadyMS })),
-				number(Median(s, func(s *Start) float64 { return s.IdleRSSMiB })),
-				number(Median(s, func(s *Start) float64 { return s.BinaryMiB })))
-		}
+	for _, name := range d.started {
+		s := d.starts[name]
+		w.row(name,
+			Number(Median(s, func(s *Start) float64 { return s.ReadyMS })),
+			Number(Median(s, func(s *Start) float64 { return s.IdleRSSMiB })),
+			Number(Median(s, func(s *Start) float64 { return s.BinaryMiB })))
 	}
 }
 
@@ -163,7 +172,7 @@ func (d *results) scenarioTable(w *markdown, scenario string) {
 		}
 		row := []string{t}
 		for _, m := range cols {
-			row = append(row, number(Median(rs, m.value)))
+			row = append(row, Number(Median(rs, m.value)))
 		}
 		w.row(append(row, strconv.Itoa(len(rs)))...)
 	}
@@ -275,7 +284,8 @@ func of(s *hist.Summary) hist.Summary {
 	return *s
 }
 
-func number(v float64) string {
+// Number writes a figure with about three digits.
+func Number(v float64) string {
 	switch {
 	case v == 0:
 		return "0"

@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/interlock-gateway/interlock/bench/internal/load"
@@ -17,116 +21,164 @@ import (
 // Run runs everything and writes one JSON record a line to out. progress
 // gets a line for people. A target that fails does not stop the others; the
 // failures come back at the end.
+//
+// Within a round the targets of one scenario follow each other at once, so that
+// a slow spell of the machine falls on all of them, and each is started for it,
+// so that none carries memory or work over from another scenario.
 func (s *Suite) Run(ctx context.Context, out, progress io.Writer) error {
-	enc := json.NewEncoder(out)
+	r := &runner{suite: s, enc: json.NewEncoder(out), progress: progress}
 	var failures []error
 	for round := range s.Rounds {
-		for i := range s.Targets {
-			if err := s.target(ctx, &s.Targets[i], round, enc, progress); err != nil {
+		for i := range s.Scenarios {
+			for j := range s.Targets {
+				sc, t := &s.Scenarios[i], &s.Targets[j]
+				if !sc.includes(t) {
+					continue
+				}
+				err := r.pair(ctx, t, sc, round)
 				if ctx.Err() != nil {
 					return ctx.Err()
 				}
-				fmt.Fprintf(progress, "%-12s round %d: %v\n", s.Targets[i].Name, round, err)
-				failures = append(failures, fmt.Errorf("%s, round %d: %w", s.Targets[i].Name, round, err))
+				if err != nil {
+					fmt.Fprintf(progress, "%-12s round %d: %v\n", t.Name, round, err)
+					failures = append(failures, fmt.Errorf("%s, round %d, %s: %w", t.Name, round, sc.Name, err))
+				}
 			}
 		}
 	}
 	return errors.Join(failures...)
 }
 
-func (s *Suite) target(ctx context.Context, t *Target, round int, enc *json.Encoder, progress io.Writer) error {
+func (sc *Scenario) includes(t *Target) bool {
+	if sc.Starts > 0 && len(t.Command) == 0 {
+		return false // the mock itself has no start of its own
+	}
+	return sc.Targets == nil || slices.Contains(sc.Targets, t.Name)
+}
+
+type runner struct {
+	suite    *Suite
+	enc      *json.Encoder
+	progress io.Writer
+}
+
+// pair takes one target through one scenario.
+func (r *runner) pair(ctx context.Context, t *Target, sc *Scenario, round int) error {
+	s := r.suite
 	mock, _, err := launch(ctx, s.Mock.Command, nil, "", func() bool { return get(s.Mock.URL + "/healthz") })
 	if err != nil {
 		return fmt.Errorf("mock: %w", err)
 	}
 	defer mock.stop()
-	watch := map[string]int{"mock": mock.cmd.Process.Pid}
-	probe, err := load.ChatBody(load.OpenAI, t.Model, 512, false)
-	if err != nil {
+	if err := clean(t); err != nil {
 		return err
 	}
-	if len(t.Command) > 0 {
-		for _, f := range t.Fresh {
-			if err := os.RemoveAll(f); err != nil {
+	for nth := range max(1, sc.Starts) {
+		var p *process
+		if len(t.Command) > 0 {
+			if p, err = r.start(ctx, t, sc, round, nth); err != nil {
 				return err
 			}
 		}
-		p, took, err := launch(ctx, t.Command, t.Env, t.Dir, func() bool { return post(t, probe) })
+		if sc.Starts == 0 {
+			err = r.load(ctx, t, sc, round, mock, p)
+		}
+		if p != nil {
+			p.stop()
+		}
 		if err != nil {
 			return err
-		}
-		defer p.stop()
-		time.Sleep(time.Duration(s.Settle))
-		pid := p.cmd.Process.Pid
-		watch["target"] = pid
-		st := &Start{ReadyMS: float64(took.Microseconds()) / 1000}
-		if u, err := procstat.ReadTree(pid); err == nil {
-			st.IdleRSSMiB = float64(u.RSS) / (1 << 20)
-		}
-		if fi, err := os.Stat(t.Binary); err == nil {
-			st.BinaryMiB = float64(fi.Size()) / (1 << 20)
-		}
-		if err := enc.Encode(Record{Target: t.Name, Round: round, Start: st}); err != nil {
-			return err
-		}
-		fmt.Fprintf(progress, "%-12s round %d: ready in %.1f ms, %.1f MiB idle\n", t.Name, round, st.ReadyMS, st.IdleRSSMiB)
-	}
-	for i := range s.Scenarios {
-		sc := &s.Scenarios[i]
-		if t.skips(sc.Name) {
-			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := setDefaults(s.Mock.URL, sc.Mock); err != nil {
-			return err
-		}
-		for try := 0; ; try++ {
-			s.Quiet.wait(ctx)
-			res, err := s.scenario(t, sc, watch)
-			if err != nil {
-				return err
-			}
-			if err := enc.Encode(Record{Target: t.Name, Round: round, Scenario: sc.Name, Run: res}); err != nil {
-				return err
-			}
-			fmt.Fprintln(progress, line(t.Name, round, sc.Name, res))
-			if s.Quiet.MaxOther == 0 || res.Host.Other <= s.Quiet.MaxOther || try >= s.Quiet.Retries {
-				break
-			}
 		}
 	}
 	return nil
 }
 
-// wait returns once the machine has been quiet for half a second, or when
-// the time for that is up. The target and the mock are idle meanwhile.
-func (q *Quiet) wait(ctx context.Context) {
-	time.Sleep(time.Duration(q.Pause))
-	if q.MaxOther == 0 {
-		return
+// clean deletes what an earlier start has left.
+func clean(t *Target) error {
+	for _, f := range t.Fresh {
+		if err := os.RemoveAll(f); err != nil {
+			return err
+		}
 	}
-	look := min(500*time.Millisecond, time.Duration(q.Wait))
-	end := time.Now().Add(time.Duration(q.Wait))
-	for ctx.Err() == nil && time.Now().Before(end) {
-		before, err := procstat.ReadHost()
-		if err != nil {
-			return
+	return nil
+}
+
+// start launches a target and records what that cost.
+func (r *runner) start(ctx context.Context, t *Target, sc *Scenario, round, nth int) (*process, error) {
+	probe, err := load.ChatBody(load.OpenAI, t.Model, 512, false)
+	if err != nil {
+		return nil, err
+	}
+	env := maps.Clone(t.Env)
+	if t.Profile && r.suite.ProfileDir != "" {
+		if env == nil {
+			env = map[string]string{}
 		}
-		time.Sleep(look)
-		after, err := procstat.ReadHost()
-		if err != nil {
-			return
+		env["BENCH_PROFILE"] = profileFile(r.suite.ProfileDir, t, sc, round)
+	}
+	p, took, err := launch(ctx, t.Command, env, t.Dir, func() bool { return post(t, probe) })
+	if err != nil {
+		return nil, err
+	}
+	time.Sleep(time.Duration(r.suite.Settle))
+	st := &Start{Nth: nth, ReadyMS: float64(took.Microseconds()) / 1000}
+	if u, err := procstat.ReadTree(p.cmd.Process.Pid); err == nil {
+		st.IdleRSSMiB = float64(u.RSS) / (1 << 20)
+	}
+	if fi, err := os.Stat(t.Binary); err == nil {
+		st.BinaryMiB = float64(fi.Size()) / (1 << 20)
+	}
+	if err := r.enc.Encode(Record{Target: t.Name, Round: round, Scenario: sc.Name, Start: st}); err != nil {
+		p.stop()
+		return nil, err
+	}
+	if sc.Starts > 0 {
+		fmt.Fprintf(r.progress, "%-12s round %d: %-16s start %d: ready in %.1f ms, %.1f MiB idle\n", t.Name, round, sc.Name, nth+1, st.ReadyMS, st.IdleRSSMiB)
+	}
+	return p, nil
+}
+
+// profileFile names a profile after what it shows.
+func profileFile(dir string, t *Target, sc *Scenario, round int) string {
+	name := strings.NewReplacer(" ", "-", "/", "-").Replace(fmt.Sprintf("%s_%s_%d.prof", t.Name, sc.Name, round))
+	return filepath.Join(dir, name)
+}
+
+// load measures a target under load, once more if the machine was disturbed.
+// p is nil for the mock itself.
+func (r *runner) load(ctx context.Context, t *Target, sc *Scenario, round int, mock, p *process) error {
+	s := r.suite
+	if err := setDefaults(s.Mock.URL, sc.Mock); err != nil {
+		return err
+	}
+	watch := map[string]int{"mock": mock.cmd.Process.Pid}
+	if p != nil {
+		watch["target"] = p.cmd.Process.Pid
+		if t.Profile && s.ProfileDir != "" {
+			if err := p.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
+				return fmt.Errorf("begin a profile: %w", err)
+			}
 		}
-		busy := (after.Busy - before.Busy).Seconds() / look.Seconds() / float64(after.CPUs)
-		if busy*100 <= q.MaxOther {
-			return
+	}
+	for try := 0; ; try++ {
+		s.Quiet.wait(ctx)
+		w := beginWhole(watch["target"])
+		res, err := s.run(t, sc, watch)
+		if err != nil {
+			return err
+		}
+		rec := Record{Target: t.Name, Round: round, Scenario: sc.Name, Run: res, Whole: w.end(ctx, res.AllRequests)}
+		if err := r.enc.Encode(rec); err != nil {
+			return err
+		}
+		fmt.Fprintln(r.progress, line(t.Name, round, sc.Name, res))
+		if s.Quiet.MaxOther == 0 || res.Host.Other <= s.Quiet.MaxOther || try >= s.Quiet.Retries {
+			return nil
 		}
 	}
 }
 
-func (s *Suite) scenario(t *Target, sc *Scenario, watch map[string]int) (*load.Result, error) {
+func (s *Suite) run(t *Target, sc *Scenario, watch map[string]int) (*load.Result, error) {
 	body, err := load.ChatBody(load.OpenAI, t.Model, sc.Size, sc.Stream)
 	if err != nil {
 		return nil, err
@@ -141,15 +193,6 @@ func (s *Suite) scenario(t *Target, sc *Scenario, watch map[string]int) (*load.R
 		Warmup: time.Duration(s.Warmup), Duration: time.Duration(duration), Timeout: 30 * time.Second,
 		Watch: watch,
 	})
-}
-
-func (t *Target) skips(scenario string) bool {
-	for _, p := range t.Skip {
-		if strings.HasPrefix(scenario, p) {
-			return true
-		}
-	}
-	return false
 }
 
 func line(target string, round int, scenario string, r *load.Result) string {

@@ -22,6 +22,8 @@ type Suite struct {
 	Rounds    int        `json:"rounds"`
 	Settle    Duration   `json:"settle"` // after a start, before idle memory is read
 	Quiet     Quiet      `json:"quiet"`
+	// ProfileDir receives CPU profiles of the targets that can make them.
+	ProfileDir string `json:"-"`
 }
 
 // Quiet is for machines shared with other work: a run waits for a quiet
@@ -50,7 +52,9 @@ type Target struct {
 	URL     string            `json:"url"`
 	Model   string            `json:"model"`
 	Headers []string          `json:"headers"`
-	Skip    []string          `json:"skip"` // scenario name prefixes
+	// Profile: it takes SIGUSR1 as the beginning of a CPU profile, which it
+	// writes into the file that BENCH_PROFILE names. See cmd/profiled.
+	Profile bool `json:"profile"`
 }
 
 // Scenario is one kind of load.
@@ -62,6 +66,11 @@ type Scenario struct {
 	Stream      bool     `json:"stream"`
 	Mock        string   `json:"mock"` // mock defaults while this runs
 	Duration    Duration `json:"duration"`
+	// Targets are the names of those that it is for; nil is for all.
+	Targets []string `json:"targets"`
+	// Starts makes it a scenario without load: each target is started so often
+	// on the same files, and only what starting costs is recorded.
+	Starts int `json:"starts"`
 }
 
 // Duration reads "5s" from JSON.
@@ -81,10 +90,20 @@ type Record struct {
 	Scenario string       `json:"scenario,omitempty"`
 	Run      *load.Result `json:"run,omitempty"`
 	Start    *Start       `json:"start,omitempty"`
+	Whole    *Whole       `json:"whole,omitempty"`
+}
+
+// Whole is what a target used from before a run until it had no more to do.
+// A server that puts work off would look cheap in the measured time alone.
+type Whole struct {
+	CPUSeconds  float64 `json:"cpu_seconds"`
+	TailSeconds float64 `json:"tail_cpu_seconds"` // after the load had ended
+	Requests    int64   `json:"requests"`
 }
 
 // Start is what starting a target cost.
 type Start struct {
+	Nth        int     `json:"nth"`      // counts starts on the same files, from 0
 	ReadyMS    float64 `json:"ready_ms"` // from exec to the first answered chat request
 	IdleRSSMiB float64 `json:"idle_rss_mib"`
 	BinaryMiB  float64 `json:"binary_mib"`

@@ -56,13 +56,14 @@ func TestRunAndReport(t *testing.T) {
 		"targets": [
 			{"name": "direct", "url": "http://%[2]s/v1/chat/completions", "model": "m"},
 			{"name": "other", "command": [%[1]q], "env": {"SUITE_TEST_LISTEN": %[3]q}, "binary": %[1]q,
-			 "url": "http://%[3]s/v1/chat/completions", "model": "m", "skip": ["open"]}
+			 "url": "http://%[3]s/v1/chat/completions", "model": "m"}
 		],
 		"scenarios": [
 			{"name": "c2", "concurrency": 2, "size": 512},
-			{"name": "open", "concurrency": 4, "size": 512, "rate": 100},
+			{"name": "open", "concurrency": 4, "size": 512, "rate": 100, "targets": ["direct"]},
 			{"name": "failing", "concurrency": 1, "size": 512, "mock": "error=500"},
-			{"name": "stream", "concurrency": 2, "size": 512, "stream": true, "mock": "chunks=3,stamp=1"}
+			{"name": "stream", "concurrency": 2, "size": 512, "stream": true, "mock": "chunks=3,stamp=1"},
+			{"name": "start", "starts": 2}
 		]}`, os.Args[0], mockAddr, addr)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -77,13 +78,15 @@ func TestRunAndReport(t *testing.T) {
 	if err := s.Run(ctx, &out, &progress); err != nil {
 		t.Fatal(err)
 	}
-	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 2*(4+1+3) {
+	// Each round: four runs of the mock itself, three of the other with a start
+	// each, and two starts without load.
+	if n := bytes.Count(out.Bytes(), []byte("\n")); n != 2*(4+3*2+2) {
 		t.Errorf("%d records\n%s", n, progress.String())
 	}
 	if err := Report(&out, &report, ReportOptions{MaxOther: 100, Baseline: "direct"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"### start", "### c2", "### open", "| direct |", "| other |", "CPU us/chunk", "### ratios to direct", "| stream | other |"} {
+	for _, want := range []string{"### start", "### c2", "### open", "| direct |", "| other |", "CPU us/chunk", "### ratios to direct", "| other, again |", "| stream | other |"} {
 		if !strings.Contains(report.String(), want) {
 			t.Errorf("no %q in the report\n%s", want, report.String())
 		}
@@ -95,7 +98,7 @@ func TestATargetThatEndsIsReported(t *testing.T) {
 	s := &Suite{
 		Mock:    Mock{Command: []string{os.Args[0], "serve", mockAddr}, URL: "http://" + mockAddr},
 		Targets: []Target{{Name: "broken", Command: []string{os.Args[0], "serve", "nowhere"}, URL: "http://127.0.0.1:1/", Model: "m"}},
-		Rounds:  1,
+		Rounds:  1, Scenarios: []Scenario{{Name: "c1", Concurrency: 1}},
 	}
 	var out, progress bytes.Buffer
 	if err := s.Run(t.Context(), &out, &progress); err == nil || !strings.Contains(err.Error(), "broken, round 0") {
@@ -180,9 +183,27 @@ func TestAServerThatIsThereAlreadyIsNotMeasured(t *testing.T) {
 	s := &Suite{
 		Mock:    Mock{Command: []string{os.Args[0], "serve", addr}, URL: "http://" + addr},
 		Targets: []Target{{Name: "direct", URL: "http://" + addr + "/v1/chat/completions", Model: "m"}},
-		Rounds:  1,
+		Rounds:  1, Scenarios: []Scenario{{Name: "c1", Concurrency: 1}},
 	}
 	if err := s.Run(t.Context(), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "another server answers") {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheWholeRunIsAccountedFor(t *testing.T) {
+	w := beginWhole(os.Getpid())
+	got := w.end(t.Context(), 7)
+	if got == nil || got.Requests != 7 || got.CPUSeconds < got.TailSeconds || got.TailSeconds < 0 {
+		t.Errorf("got %+v", got)
+	}
+	if beginWhole(0).end(t.Context(), 1) != nil {
+		t.Error("the mock itself has a cost of its own")
+	}
+}
+
+func TestProfilesAreNamedAfterWhatTheyShow(t *testing.T) {
+	got := profileFile("/p", &Target{Name: "bare"}, &Scenario{Name: "open loop 1000/s"}, 2)
+	if got != "/p/bare_open-loop-1000-s_2.prof" {
+		t.Error(got)
 	}
 }

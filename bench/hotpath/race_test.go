@@ -1,0 +1,5 @@
+//go:build race
+
+package hotpath
+
+const raceEnabled = true
