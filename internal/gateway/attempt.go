@@ -40,6 +40,9 @@ type dialing struct {
 	// come, and why names that limit; 0 is none.
 	latest time.Duration
 	why    *string
+	// last is the limit that holds however the provider announces its work.
+	last    time.Duration
+	lastWhy *string
 }
 
 // dial makes one attempt. served means that the client has its answer, be it
@@ -121,8 +124,12 @@ func (d *dialing) limitContent(deadline time.Time, limit *string) {
 	if t.ResponseHeader > 0 && t.StreamIdle > 0 {
 		d.latest, d.why = t.ResponseHeader+t.StreamIdle, &whatContent
 	}
-	if last := deadline.Sub(d.dog.start); !deadline.IsZero() && (d.latest == 0 || last < d.latest) {
-		d.latest, d.why = last, limit
+	if deadline.IsZero() {
+		return
+	}
+	d.last, d.lastWhy = max(deadline.Sub(d.dog.start), 1), limit
+	if d.latest == 0 || d.last < d.latest {
+		d.latest, d.why = d.last, limit
 	}
 }
 

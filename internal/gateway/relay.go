@@ -74,8 +74,10 @@ func (r *relaying) expect() {
 		r.dog.expect(grace, &whatAfter)
 		return
 	}
-	p, ok := r.reader.(wire.Progress)
-	r.await(r.begun || ok && p.Working())
+	if p, ok := r.reader.(wire.Progress); ok && p.Working() {
+		r.latest, r.why = r.last, r.lastWhy
+	}
+	r.await(r.begun)
 }
 
 // pass sends the events that are whole, in one write. done means that the

@@ -182,6 +182,36 @@ func TestDecide_for_each_kind_of_caller(t *testing.T) {
 	}
 }
 
+// Vectors of two models can't be compared: the model is that of the first
+// member that can serve, whatever the strategy says and however it fares.
+func TestDecide_RT_FILTER_one_model(t *testing.T) {
+	embed := &llm.Endpoint{ID: llm.Embeddings, Method: "POST", Format: llm.AnthropicMessages, Failover: true, OneModel: true, Counts: true, ModelKind: "embedding"}
+	a, b, c := provider("a", alias("m", "x")), provider("b", alias("m", "y")), provider("c", alias("m", "x"))
+	broken := sees(world{health: map[ProviderID]Health{"a": {OpenUntil: noon.Add(time.Minute)}}})
+	for _, row := range []struct {
+		name string
+		r    any
+		in   *Input
+		want string
+	}{
+		{"others with the model", route(t, "r", "m", a, b, c), asked("m", asking(embed)), "a/own=x c/own=x"},
+		{"a broken first", route(t, "r", "m", a, b, c), asked("m", asking(embed), broken), "c/own=x a/own=x:circuit_open"},
+		{"a broken first alone", route(t, "r", "m", a, b), asked("m", asking(embed), broken), "a/own=x:circuit_open"},
+		{"the strategy", with(route(t, "r", "m", a, b), strategyOf("round-robin")), asked("m", asking(embed), turn(1)), "a/own=x"},
+		{"priority", route(t, "r", "m", Member{Provider: a, Priority: 1}, b), asked("m", asking(embed)), "b/own=y"},
+		{"fallback only", route(t, "r", "m", fallback(a), b), asked("m", asking(embed)), "b/own=y"},
+		{"a first that can't serve", route(t, "r", "m", provider("a", alias("m", "x"), drained), b, c), asked("m", asking(embed)), "b/own=y"},
+		{"another endpoint", route(t, "r", "m", a, b), asked("m"), "a/own=x b/own=y"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			p := Decide(build(t, row.r), row.in)
+			if got := brief(p); got != row.want {
+				t.Errorf("got  %s\nwant %s\n%s", got, row.want, p.Explain())
+			}
+		})
+	}
+}
+
 func residesIn(residency string) func(*Provider) {
 	return func(p *Provider) { p.Residency = residency }
 }

@@ -149,7 +149,9 @@ func TestRQ_STREAM_1_R27_responses_that_fail(t *testing.T) {
 			// Alone it is a status, with a body that SDKs read.
 			gw = serve(t, d.provider(a, "first"), d.route("first"))
 			got = gw.Post(t, d.path, d.ask(true))
-			var v struct{ Error struct{ Message, Type, Code string } }
+			var v struct {
+				Error struct{ Message, Type, Code string }
+			}
 			mustJSON(t, got.Body, &v)
 			if e := v.Error; got.Status != 503 || e.Message != "their own words" || e.Type == "" || e.Code != "server_is_overloaded" {
 				t.Errorf("%d %s", got.Status, got.Body)

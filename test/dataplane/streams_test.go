@@ -124,7 +124,8 @@ func TestRQ_STREAM_1_cut_at_every_byte(t *testing.T) {
 			steps[false] = 7
 		}
 		for abort, step := range steps {
-			for n := 0; n <= len(whole); n += step {
+			for n := 0; n < len(whole)+step; n += step {
+				n = min(n, len(whole)) // the whole of it, too
 				mu.Lock()
 				at, breaks = n, abort
 				mu.Unlock()

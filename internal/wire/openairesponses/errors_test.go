@@ -210,3 +210,34 @@ func TestErrors_reach_users_of_the_official_SDK(t *testing.T) {
 		t.Errorf("stream: %v after %v", stream.Err(), types)
 	}
 }
+
+// A client that has seen nothing of the stream gets the error as a body, with
+// the member that SDKs read.
+func TestErrorBody(t *testing.T) {
+	for event, want := range map[string]string{
+		`{"type":"error","code":"server_is_overloaded","message":"busy","param":null,"sequence_number":2}`:                  `{"error":{"message":"busy","type":"server_is_overloaded","code":"server_is_overloaded","param":null}}`,
+		`{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}}`: `{"error":{"message":"slow","type":"rate_limit_exceeded","code":"rate_limit_exceeded","param":null}}`,
+		`{"type":"response.completed","response":{"status":"failed","error":{"code":"server_error","message":"no"}}}`:       `{"error":{"message":"no","type":"server_error","code":"server_error","param":null}}`,
+		`{"error":{"message":"as it is","zz":1.0}}`:                                                                         `{"error":{"message":"as it is","zz":1.0}}`,
+		`oops`: `{"error":{"message":"oops","type":"server_error","code":"","param":null}}`,
+	} {
+		s := openairesponses.New().NewStream(&wire.Envelope{}).(wire.StreamErrors) //nolint:forcetypeassert // the test's subject
+		if got := string(s.ErrorBody(&wire.Event{Data: []byte(event), HasData: true})); got != want {
+			t.Errorf("%s\n%s\nwant\n%s", event, got, want)
+		}
+	}
+}
+
+// From the first event on the provider works on the answer; a comment is none.
+func TestWorking(t *testing.T) {
+	r := openairesponses.New().NewStream(&wire.Envelope{})
+	p := r.(wire.Progress) //nolint:forcetypeassert // the test's subject
+	r.Kind(&wire.Event{Raw: []byte(": ping\n\n")})
+	if p.Working() {
+		t.Error("a comment is no work")
+	}
+	r.Kind(&wire.Event{Name: []byte("response.created"), Data: []byte(`{"type":"response.created"}`), HasData: true})
+	if !p.Working() {
+		t.Error("it was announced")
+	}
+}
