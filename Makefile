@@ -44,7 +44,7 @@ test-fast: ## Tests without the race detector and without the slow ones (under a
 
 .PHONY: test-race
 test-race: test-deps
-	@$(GO) test -race ./...
+	@$(GO) test -race -timeout 30m ./...
 
 .PHONY: test-deps
 test-deps:

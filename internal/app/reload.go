@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
@@ -30,8 +31,13 @@ type compiler struct {
 	drivers []*upstream.Driver
 }
 
-// newCompiler loads the catalogue.
-func newCompiler() (*compiler, error) {
+// newCompiler makes compilers with one catalogue: it is data of the binary, read
+// only, and parsed at the first use.
+//
+//nolint:gochecknoglobals // it never changes
+var newCompiler = sync.OnceValues(loadCompiler)
+
+func loadCompiler() (*compiler, error) {
 	vendors, err := catalog.Load()
 	if err != nil {
 		return nil, fmt.Errorf("load the vendor catalogue: %w", err)
