@@ -52,7 +52,7 @@ type dispatch struct {
 func (d *dispatch) setDeadline() {
 	limit := d.tune.MaxElapsed
 	d.limit = &whatElapsed
-	if s, err := strconv.ParseFloat(d.ex.r.Header.Get("X-Stainless-Timeout"), 64); err == nil && s > 0 && s < 1e6 {
+	if s := stainlessTimeout(d.ex.r.Header["X-Stainless-Timeout"]); s > 0 {
 		// At least a moment: less would round to 0, which is no bound.
 		if client := max(time.Duration(s*float64(time.Second)), time.Millisecond); limit <= 0 || client < limit {
 			limit, d.limit = client, &whatClient
@@ -61,6 +61,19 @@ func (d *dispatch) setDeadline() {
 	if limit > 0 {
 		d.deadline = time.Now().Add(limit)
 	}
+}
+
+// stainlessTimeout is how many seconds an SDK says that it waits; 0 if it does
+// not say.
+func stainlessTimeout(values []string) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	s, err := strconv.ParseFloat(values[0], 64)
+	if err != nil || !(s > 0 && s < 1e6) {
+		return 0
+	}
+	return s
 }
 
 // over tells whether there is no time for an attempt that starts after a wait.

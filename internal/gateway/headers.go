@@ -38,13 +38,20 @@ func copyHeaders(dst, src http.Header, c *routing.Candidate) {
 	if s, ok := readRetryAfter(src.Get("Retry-After")); ok {
 		dst["Retry-After"] = []string{strconv.Itoa(int(math.Ceil(min(s, 59))))}
 	}
-	if ms, err := strconv.ParseFloat(src.Get("Retry-After-Ms"), 64); err == nil && ms >= 0 {
+	v := src.Get("Retry-After-Ms")
+	if v == "" {
+		return
+	}
+	if ms, err := strconv.ParseFloat(v, 64); err == nil && ms >= 0 {
 		dst["Retry-After-Ms"] = []string{strconv.Itoa(int(min(ms, 59_000)))}
 	}
 }
 
 // readRetryAfter reads seconds, or a date and time.
 func readRetryAfter(v string) (seconds float64, ok bool) {
+	if v == "" { // nearly always; a parser would make an error of it
+		return 0, false
+	}
 	if t, err := http.ParseTime(v); err == nil {
 		return max(0, time.Until(t).Seconds()), true
 	}
