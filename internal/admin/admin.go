@@ -48,6 +48,9 @@ type Options struct {
 	Live func() *snapshot.Live
 	// Board is the run-time state of providers and routes; nil is a calm one.
 	Board *state.Board
+	// TieResponses tells whether requests of /v1/responses never fail over; nil
+	// is no.
+	TieResponses func() bool
 	// Pins shows what a session keeps, without a use of it; nil shows nothing.
 	Pins func(ctx context.Context, session string) (map[routing.RouteID]routing.Pin, error)
 	// Audit records what an operator did to the run-time state; nil records

@@ -82,7 +82,10 @@ func (s *server) resolve(ctx context.Context, in *resolveIn) (*resolveOut, error
 
 // world is what questions are asked about.
 func (s *server) world() dryrun.World {
-	return dryrun.World{Live: s.live(), Board: s.opt.Board, Pins: s.opt.Pins, Now: s.now()}
+	return dryrun.World{
+		Live: s.live(), Board: s.opt.Board, Pins: s.opt.Pins, Now: s.now(),
+		TieResponses: s.opt.TieResponses != nil && s.opt.TieResponses(),
+	}
 }
 
 // live is the configuration that serves requests; nil if there is none.

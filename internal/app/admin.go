@@ -10,6 +10,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/routing"
@@ -41,7 +42,7 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 func (a *App) handler() (http.Handler, error) {
 	api, err := admin.New(admin.Options{
 		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate,
-		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, Audit: a.recordChange, Replica: replica(), Log: a.log,
+		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses, Audit: a.recordChange, Replica: replica(), Log: a.log,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the admin API: %w", err)
@@ -86,7 +87,8 @@ func (a *App) explain(ctx context.Context, rec audit.Record) (*routing.Plan, err
 	}
 	in := &routing.Input{Query: routing.Query{Endpoint: endpoint, Model: rec.RequestedModel, Stream: rec.Stream}}
 	if k, ok := live.Keys.Named(rec.Caller.Key); ok {
-		in.Query.Caller.Ceilings, in.Query.Caller.Virtual = k.Ceilings, k.Virtual
+		caller := auth.Caller{Key: k}
+		in.Query.Caller = caller.Facts()
 	}
 	trace.Apply(in)
 	if len(rec.Facts) == 0 || trace.Now.IsZero() {

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
@@ -21,6 +22,28 @@ type Caller struct {
 	Source string
 	// Own: the caller brings a provider's credential of its own.
 	Own bool
+}
+
+// Facts are what a routing decision needs to know of the caller.
+func (c *Caller) Facts() routing.Caller {
+	out := routing.Caller{Own: c.Own}
+	if c.Key != nil {
+		out.Ceilings, out.Virtual = c.Key.Ceilings, c.Key.Virtual
+	}
+	return out
+}
+
+// PinKey names what a session of the caller keeps. The sessions of different
+// callers are apart: nobody moves another one's session by guessing its id. No
+// key has an @ in its name.
+func (c *Caller) PinKey(session string) string {
+	switch {
+	case c.Key != nil:
+		return c.Key.Name + "/" + session
+	case c.Identity != nil:
+		return c.Identity.Issuer + "@" + c.Identity.User + "/" + session
+	}
+	return "/" + session
 }
 
 // SourcePassthrough is the source of callers that present only their own
@@ -85,7 +108,7 @@ func Identify(keys *Keys, issuers Issuers, r *http.Request, rules Rules, now tim
 		return Caller{}, &Error{fmt.Sprintf("the key %q ending in %q expired on %s; ask an administrator to rotate it", key.Name, Tail(p.secret), key.Expires.UTC().Format(time.DateOnly))}
 	}
 	// A virtual key has a credential of its own, or uses the organisation's.
-	return Caller{Key: key, Source: key.Type, Own: p.beside && p.foreign && key.Type != typeVirtual}, nil
+	return Caller{Key: key, Source: key.Type, Own: p.beside && p.foreign && key.Type != TypeVirtual}, nil
 }
 
 // credentials are what a request presents.

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"strings"
 	"time"
 
@@ -15,8 +16,9 @@ const (
 	sessionPrefix = "sess_"
 )
 
-// typeVirtual is the type of keys that may hold a provider's credential.
-const typeVirtual = "virtual"
+// TypeVirtual is the type of keys that may hold a provider's credential; their
+// callers bring none.
+const TypeVirtual = "virtual"
 
 // IsInterlock tells whether a credential is one of ours by its form.
 func IsInterlock(s string) bool {
@@ -43,6 +45,14 @@ type Key struct {
 	Unenforced string
 	// Expires is zero for a key that does not.
 	Expires time.Time
+}
+
+// Closed says why the key admits nobody; empty if it does.
+func (k *Key) Closed() string {
+	if k.Unenforced == "" {
+		return ""
+	}
+	return fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", k.Name, k.Unenforced)
 }
 
 // Keys is an immutable table of keys by the hash of their secret.

@@ -142,3 +142,29 @@ func TestFirst(t *testing.T) {
 		}
 	}
 }
+
+// RT-FO-2, BY-2: what ties a request of Responses to one candidate ties the dry
+// run's as well.
+func TestRT_FO_2_tied_requests(t *testing.T) {
+	provider := func(name string) resource.Object {
+		return &resource.Provider{Meta: resource.Meta{Kind: "Provider", Name: name}, Type: resource.TypeOpenAI, APIKey: "sk-" + name}
+	}
+	w := dryrun.World{Live: compile(t, provider("a"), provider("b"), route("r", "m-*", "a", "b")), Now: time.Unix(1, 0)}
+	for _, c := range []struct {
+		endpoint string
+		params   map[string]any
+		always   bool
+		failover bool
+	}{
+		{"responses", nil, false, true},
+		{"responses", map[string]any{"previous_response_id": "resp_1"}, false, false},
+		{"responses", nil, true, false},
+		{"chat_completions", map[string]any{"previous_response_id": "resp_1"}, true, true},
+	} {
+		w.TieResponses = c.always
+		a, err := dryrun.Resolve(t.Context(), w, &dryrun.Request{Model: "m-1", Endpoint: c.endpoint, Params: c.params})
+		if err != nil || len(a.Candidates) != 2 || a.Plan.Failover != c.failover {
+			t.Errorf("%+v: %+v, %v", c, a, err)
+		}
+	}
+}

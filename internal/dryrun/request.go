@@ -182,10 +182,9 @@ func (r *Request) header() http.Header {
 	return h
 }
 
-// session is the hash of the session that the gateway would find in the headers
-// or in the fields of the body.
-func (r *Request) session(h http.Header) string {
-	var e wire.Envelope
+// envelope is a body with the fields that the question names.
+func (r *Request) envelope() *wire.Envelope {
+	e := &wire.Envelope{}
 	body := map[string]any{"model": "m"}
 	for name, v := range r.Params {
 		if name != "model" && name != "stream" {
@@ -193,14 +192,27 @@ func (r *Request) session(h http.Header) string {
 		}
 	}
 	if b, err := json.Marshal(body); err == nil {
-		_ = wire.ReadEnvelope(&e, b, wire.NewNames(), false) // what is no body has no session
+		_ = wire.ReadEnvelope(e, b, wire.NewNames(), false) // what is no body has no session
 	}
-	return wire.SessionHash(wire.SessionID(h, &e))
+	return e
 }
 
-// noFallback reads the switch as the gateway does.
-func noFallback(h http.Header) bool {
-	return strings.EqualFold(strings.TrimSpace(h.Get("X-Interlock-No-Fallback")), "true")
+// session is the hash of the session that the gateway would find in the headers
+// or in the fields of the body.
+func (r *Request) session(h http.Header) string {
+	return wire.SessionHash(wire.SessionID(h, r.envelope()))
+}
+
+// tied tells whether the fields of the body, or the setting always, tie the
+// request to one candidate.
+func (r *Request) tied(e *llm.Endpoint, always bool) bool {
+	for _, f := range formats.All() {
+		if f.ID == e.Format && f.Tied != nil {
+			tied, _ := f.Tied(r.envelope())
+			return tied || always
+		}
+	}
+	return false
 }
 
 // warnings name what the question has and the decision does not read.
@@ -214,7 +226,7 @@ func (r *Request) warnings() []string {
 	unused("caller", r.Caller != nil)
 	for name, v := range r.Params {
 		one := Request{Params: map[string]any{name: v}}
-		unused("params."+name, one.session(nil) == "")
+		unused("params."+name, one.session(nil) == "" && !one.tied(endpoint(string(llm.Responses)), false))
 	}
 	slices.Sort(out)
 	unused("pii", r.PII)

@@ -25,6 +25,9 @@ type World struct {
 	// Pins shows what a session keeps, without a use of it; nil shows nothing.
 	Pins func(ctx context.Context, session string) (map[routing.RouteID]routing.Pin, error)
 	Now  time.Time
+	// TieResponses is the setting that requests of /v1/responses never fail
+	// over.
+	TieResponses bool
 	// Draft: Live is not in use.
 	Draft bool
 }
@@ -70,7 +73,7 @@ func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
 		a.Refusal = refused
 		a.Warnings = append(a.Warnings, "the key is turned away before the decision; the plan is what it would be otherwise")
 	}
-	if r.CallerCredential && key != nil && key.Type == typeVirtual {
+	if r.CallerCredential && key != nil && key.Type == auth.TypeVirtual {
 		a.Warnings = append(a.Warnings, "callerCredential: a virtual key has a credential of its own, or uses the organisation's; what its caller brings is not used")
 	}
 	if n := len(a.Next); n < len(r.Failures) {
@@ -80,9 +83,6 @@ func Resolve(ctx context.Context, w World, r *Request) (*Answer, error) {
 	a.Served = a.Refusal == nil
 	return a, nil
 }
-
-// typeVirtual is the type of keys whose callers bring no credential.
-const typeVirtual = "virtual"
 
 // key finds the key with a name; nil for no name.
 func (w *World) key(name string) (*auth.Key, error) {
@@ -105,10 +105,10 @@ func turnedAway(k *auth.Key, now time.Time) *routing.Refusal {
 			Status: 401, Code: "invalid_api_key", Policy: "auth",
 			Message: fmt.Sprintf("the key %q expired on %s; ask an administrator to rotate it", k.Name, k.Expires.UTC().Format(time.DateOnly)),
 		}
-	case k.Unenforced != "":
+	case k.Closed() != "":
 		return &routing.Refusal{
 			Status: 400, Code: "MODEL_DENIED", Policy: "model-scope",
-			Message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", k.Name, k.Unenforced),
+			Message: k.Closed(),
 		}
 	}
 	return nil
@@ -117,38 +117,27 @@ func turnedAway(k *auth.Key, now time.Time) *routing.Refusal {
 // input builds what the decision reads, but for the dice.
 func (w *World) input(ctx context.Context, r *Request, key *auth.Key) (*routing.Input, error) {
 	h := r.header()
+	e := w.endpoint(r)
+	caller := auth.Caller{Key: key, Own: r.CallerCredential && (key == nil || key.Type != auth.TypeVirtual)}
 	in := &routing.Input{
 		Query: routing.Query{
-			Endpoint: w.endpoint(r), Model: r.Model, Stream: r.Stream, Session: r.session(h), Tokens: r.PromptTokens, LongContext: wire.WantsLongContext(h), NoFallback: noFallback(h),
-			Caller: routing.Caller{Own: r.CallerCredential && (key == nil || key.Type != typeVirtual)},
+			Endpoint: e, Model: r.Model, Stream: r.Stream, Session: r.session(h), Tokens: r.PromptTokens, LongContext: wire.WantsLongContext(h), NoFallback: wire.WantsNoFallback(h), Tied: r.tied(e, w.TieResponses),
+			Caller: caller.Facts(),
 		},
 		Facts:  routing.Facts{Now: w.Now},
 		Assume: routing.Assume{Down: providerIDs(r.Assume.Down), Parked: providerIDs(r.Assume.Parked)},
-	}
-	if key != nil {
-		in.Query.Caller.Ceilings, in.Query.Caller.Virtual = key.Ceilings, key.Virtual
 	}
 	if w.Board != nil {
 		in.View = w.Board
 	}
 	if w.Pins != nil && in.Query.Session != "" {
-		pins, err := w.Pins(ctx, pinKey(key, in.Query.Session))
+		pins, err := w.Pins(ctx, caller.PinKey(in.Query.Session))
 		if err != nil {
 			return nil, fmt.Errorf("read what the session has pinned: %w", err)
 		}
 		in.Facts.Pins = pins
 	}
 	return in, nil
-}
-
-// pinKey is where the gateway keeps a session's pins: those of different keys
-// are apart. A test in test/adminapi holds that both
-// use the same one.
-func pinKey(key *auth.Key, session string) string {
-	if key == nil {
-		return "/" + session
-	}
-	return key.Name + "/" + session
 }
 
 // endpoint is the one that is asked for, or the one that fits the route.

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"strings"
-
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -15,9 +13,9 @@ func (ex *exchange) decide() {
 			Session:     wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
 			Tokens:      len(ex.envelope.Body()) / 4,
 			LongContext: wire.WantsLongContext(ex.r.Header),
-			NoFallback:  isTrue(ex.r.Header["X-Interlock-No-Fallback"]),
+			NoFallback:  wire.WantsNoFallback(ex.r.Header),
 			Tied:        ex.tied(),
-			Caller:      ex.callerFacts(),
+			Caller:      ex.caller.Facts(),
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
 	}
@@ -25,7 +23,7 @@ func (ex *exchange) decide() {
 		in.View, in.Dice = ex.g.opt.Board, ex.g.opt.Board
 	}
 	if ex.g.opt.Pins != nil && in.Query.Session != "" && ex.live.Routing.NeedsPins() {
-		pins, err := ex.g.opt.Pins.Load(ex.r.Context(), ex.pinKey(in.Query.Session))
+		pins, err := ex.g.opt.Pins.Load(ex.r.Context(), ex.caller.PinKey(in.Query.Session))
 		if err != nil { // unpinned is worse for the cache only
 			ex.g.opt.Log.Warn("what a session has pinned could not be read", "requestId", ex.id, "error", err)
 		}
@@ -72,30 +70,4 @@ func (ex *exchange) tied() bool {
 	}
 	tied, _ := ex.format.Tied(&ex.envelope)
 	return tied
-}
-
-// callerFacts is what the decision needs to know of the caller.
-func (ex *exchange) callerFacts() routing.Caller {
-	c := routing.Caller{Own: ex.caller.Own}
-	if k := ex.caller.Key; k != nil {
-		c.Ceilings, c.Virtual = k.Ceilings, k.Virtual
-	}
-	return c
-}
-
-// pinKey keeps the sessions of different callers apart: nobody moves another
-// one's session by guessing its id. No key has an @ in its name.
-func (ex *exchange) pinKey(session string) string {
-	if k := ex.caller.Key; k != nil {
-		return k.Name + "/" + session
-	}
-	if id := ex.caller.Identity; id != nil {
-		return id.Issuer + "@" + id.User + "/" + session
-	}
-	return "/" + session
-}
-
-// isTrue reads a switch that a client may send as a header.
-func isTrue(values []string) bool {
-	return len(values) > 0 && strings.EqualFold(strings.TrimSpace(values[0]), "true")
 }

@@ -164,10 +164,10 @@ func (ex *exchange) authenticate() bool {
 	caller, err := auth.Identify(ex.live.Keys, ex.g.opt.Issuers, ex.r, ex.live.Callers, now)
 	if err == nil {
 		ex.caller = caller
-		if k := caller.Key; k != nil && k.Unenforced != "" {
+		if k := caller.Key; k != nil && k.Closed() != "" {
 			ex.refuse(refusal{
 				status: 400, code: "MODEL_DENIED", policy: "model-scope",
-				message: fmt.Sprintf("the key %q has a restriction that this version can't enforce (%s), so it admits nobody; an administrator must remove it, or upgrade", k.Name, k.Unenforced),
+				message: k.Closed(),
 			})
 			return false
 		}

@@ -166,6 +166,9 @@ func (g *Gateway) Drain() { g.draining.Store(true) }
 // began with.
 func (g *Gateway) Tune(t Tunables) { g.tune.Store(&t) }
 
+// TiesResponses tells whether requests of /v1/responses never fail over.
+func (g *Gateway) TiesResponses() bool { return g.tune.Load().TieResponses }
+
 // Tunables are the settings that can change while the gateway runs.
 type Tunables struct {
 	// ExposeRouting adds the x-interlock-* routing headers.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
 // passHeaders are the provider's response headers that reach the client:
@@ -62,7 +63,7 @@ func readRetryAfter(v string) (seconds float64, ok bool) {
 // routingHeaders adds what the decision came to. c is the candidate that
 // served, or whose failure is returned; nil if none was dialled.
 func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
-	if k := ex.caller.Key; k != nil && k.Admin && ex.plan != nil && isTrue(ex.r.Header["X-Interlock-Explain"]) {
+	if k := ex.caller.Key; k != nil && k.Admin && ex.plan != nil && wire.WantsExplanation(ex.r.Header) {
 		h["X-Interlock-Decision"] = []string{headerValue(ex.plan.Line())} // it was asked for
 	}
 	if !ex.g.tune.Load().ExposeRouting {

@@ -24,7 +24,7 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	if !ex.authenticate() {
 		return
 	}
-	names := routing.Models(ex.live.Routing, ex.callerFacts(), g.endpoints())
+	names := routing.Models(ex.live.Routing, ex.caller.Facts(), g.endpoints())
 	anthropic := r.Header.Get("Anthropic-Version") != ""
 	if id := r.PathValue("model"); id != "" {
 		i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, id) })

@@ -167,7 +167,7 @@ func (ex *exchange) keepStart(served *routing.Candidate) {
 	if !ex.plan.KeepStart || ex.g.opt.Pins == nil {
 		return
 	}
-	err := ex.g.opt.Pins.Save(ex.r.Context(), ex.pinKey(ex.trace.Session), ex.plan.Route, routing.Pin{Start: served.Provider}, pinTTL)
+	err := ex.g.opt.Pins.Save(ex.r.Context(), ex.caller.PinKey(ex.trace.Session), ex.plan.Route, routing.Pin{Start: served.Provider}, pinTTL)
 	if err != nil {
 		ex.g.opt.Log.Warn("the start of a session could not be kept", "requestId", ex.id, "error", err)
 	}

@@ -10,7 +10,7 @@
 //   - the most specific route is chosen first and filtered afterwards, so a
 //     route left without members refuses and never falls through;
 //   - no rule, route or strategy adds a candidate that a restriction removed;
-//   - every candidate, exclusion and choice has a step that says why.
+//   - every exclusion and choice has a step, and every candidate a reason, that says why.
 //
 // A Snapshot is immutable after Build and shared by all requests.
 package routing

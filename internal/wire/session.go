@@ -222,17 +222,6 @@ func isBase64(b []byte) bool {
 	return true
 }
 
-// WantsLongContext tells whether a client asks for a context of a million
-// tokens by a beta header (Anthropic's context-1m).
-func WantsLongContext(h map[string][]string) bool {
-	for _, v := range h["Anthropic-Beta"] {
-		if strings.Contains(v, "context-1m") {
-			return true
-		}
-	}
-	return false
-}
-
 // GuessTokens is EstimateTokens for people who want to know: a letter outside
 // ASCII is more like a token of its own.
 func GuessTokens(body []byte) int {
