@@ -70,17 +70,21 @@ func (ex *exchange) routingHeaders(h http.Header, c *routing.Candidate) {
 		return
 	}
 	dials := ex.dials
-	h["X-Interlock-Attempts"] = []string{strconv.Itoa(dials)}
-	h["X-Interlock-Fallbacks"] = []string{strconv.Itoa(max(0, dials-1))}
+	// One array for all: each value has a place of its own and no room behind.
+	v := [...]string{strconv.Itoa(dials), strconv.Itoa(max(0, dials-1)), "", "", "", ""}
+	h["X-Interlock-Attempts"] = v[0:1:1]
+	h["X-Interlock-Fallbacks"] = v[1:2:2]
 	if ex.plan != nil && ex.plan.Route != "" {
-		h["X-Interlock-Route"] = []string{headerValue(string(ex.plan.Route))}
+		v[2] = headerValue(string(ex.plan.Route))
+		h["X-Interlock-Route"] = v[2:3:3]
 	}
 	if c == nil {
 		return
 	}
-	h["X-Interlock-Provider"] = []string{headerValue(string(c.Provider))}
-	h["X-Interlock-Model"] = []string{headerValue(c.WireModel)}
-	h["X-Interlock-Residency"] = []string{headerValue(c.Residency)}
+	v[3], v[4], v[5] = headerValue(string(c.Provider)), headerValue(c.WireModel), headerValue(c.Residency)
+	h["X-Interlock-Provider"] = v[3:4:4]
+	h["X-Interlock-Model"] = v[4:5:5]
+	h["X-Interlock-Residency"] = v[5:6:6]
 }
 
 // headerValue makes text safe in a header: anything but printable ASCII is

@@ -1,11 +1,8 @@
 package upstream
 
-import (
-	"maps"
-	"net/url"
-)
+import "maps"
 
 // SameAddress tells whether another target sends its requests to the same place.
 func (t *Target) SameAddress(o *Target) bool {
-	return maps.EqualFunc(t.urls, o.urls, func(a, b *url.URL) bool { return a.String() == b.String() })
+	return maps.EqualFunc(t.places, o.places, func(a, b place) bool { return a.url.String() == b.url.String() })
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/failure"
+	"github.com/interlock-gateway/interlock/internal/h1"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
@@ -29,13 +30,19 @@ type Target struct {
 	driver     *Driver
 	classifier *failure.Classifier
 	apiKey     secret.String
-	urls       map[llm.EndpointID]*url.URL
+	places     map[llm.EndpointID]place
 	auth       catalog.Auth
 	forward    headerSet
 	forwardOwn headerSet   // with the caller's own credential
 	plain      http.Header // sent with every request; wins over the client's
 	fixed      http.Header // plain and the provider's own credential
-	transport  *http.Transport
+	transport  transport
+}
+
+// place is where an endpoint is.
+type place struct {
+	url    *url.URL
+	target string // the path as it goes on the wire
 }
 
 // Timeouts bound one attempt. Zero means no bound.
@@ -85,21 +92,24 @@ func New(o Options) (*Target, error) {
 	t := &Target{
 		Name: p.Name, Timeouts: timeoutsOf(p.Timeouts), driver: d,
 		classifier: o.Vendor.Classifier(), apiKey: o.APIKey,
-		urls: make(map[llm.EndpointID]*url.URL, len(d.Paths)), plain: http.Header{}, fixed: http.Header{},
+		places: make(map[llm.EndpointID]place, len(d.Paths)), plain: http.Header{}, fixed: http.Header{},
 		auth:       o.Vendor.Auth(d.Format),
 		forward:    newHeaderSet(slices.Concat(commonForward(), d.Forward)),
 		forwardOwn: newHeaderSet(slices.Concat(commonForward(), d.Forward, d.ForwardOwn)),
+	}
+	root, err := url.Parse(base)
+	if err != nil {
+		return nil, &FieldError{"baseUrl", "it is not a URL"}
 	}
 	for id, path := range d.Paths {
 		u, err := url.Parse(join(base, path))
 		if err != nil {
 			return nil, &FieldError{"baseUrl", "it is not a URL"}
 		}
-		t.urls[id] = u
+		t.places[id] = place{u, u.RequestURI()}
 	}
 	t.prepare(o)
-	var err error
-	if t.transport, err = newTransport(o, base, t.Timeouts.Connect); err != nil {
+	if t.transport, err = newTransport(o, root, t.Timeouts.Connect); err != nil {
 		return nil, err
 	}
 	return t, nil
@@ -170,31 +180,39 @@ type Call struct {
 }
 
 // Serves tells whether the target has a place for an endpoint.
-func (t *Target) Serves(id llm.EndpointID) bool { return t.urls[id] != nil }
+func (t *Target) Serves(id llm.EndpointID) bool { return t.places[id].url != nil }
 
 // Send dials the provider and returns its answer with any compression taken
 // off the body. The caller closes the body. The error is the transport's.
 func (t *Target) Send(ctx context.Context, c *Call) (*http.Response, error) {
-	u := t.urls[c.Endpoint.ID]
-	if u == nil {
+	at := t.places[c.Endpoint.ID]
+	if at.url == nil {
 		return nil, fmt.Errorf("provider %s has no endpoint %s", t.Name, c.Endpoint.ID)
 	}
 	if q := t.query(c.Query); q != "" {
-		withQuery := *u
-		withQuery.RawQuery = q
-		u = &withQuery
+		u := *at.url
+		u.RawQuery = q
+		at = place{&u, u.RequestURI()}
 	}
-	req := (&http.Request{
-		Method: c.Endpoint.Method, URL: u, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: t.header(c), ContentLength: int64(len(c.Body.b)),
-		Body:    c.Body.open(),
-		GetBody: func() (io.ReadCloser, error) { return c.Body.open(), nil }, // for a kept connection that had died
-	}).WithContext(ctx)
-	resp, err := t.transport.RoundTrip(req)
+	resp, err := t.roundTrip(ctx, c, at)
 	if err != nil {
 		return nil, err
 	}
 	return resp, decodeBody(resp)
+}
+
+func (t *Target) roundTrip(ctx context.Context, c *Call, at place) (*http.Response, error) {
+	if t.transport.direct != nil {
+		return t.transport.direct.Do(ctx, &h1.Request{
+			Method: c.Endpoint.Method, Target: at.target, Host: at.url.Host, Header: t.header(c), Body: c.Body.b,
+		})
+	}
+	return t.transport.std.RoundTrip((&http.Request{
+		Method: c.Endpoint.Method, URL: at.url, Host: at.url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: t.header(c), ContentLength: int64(len(c.Body.b)),
+		Body:    c.Body.open(),
+		GetBody: func() (io.ReadCloser, error) { return c.Body.open(), nil }, // for a kept connection that had died
+	}).WithContext(ctx))
 }
 
 func (t *Target) query(q url.Values) string {
@@ -368,4 +386,4 @@ func spellings(key string) []string {
 func (t *Target) SameCredential(o *Target) bool { return t.apiKey.Reveal() == o.apiKey.Reveal() }
 
 // CloseIdle closes connections that no request uses.
-func (t *Target) CloseIdle() { t.transport.CloseIdleConnections() }
+func (t *Target) CloseIdle() { t.transport.closeIdle() }

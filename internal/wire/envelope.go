@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -175,6 +176,40 @@ func Members(b []byte, f func(name, value []byte)) error {
 		f(m.name, b[m.start:m.end])
 		return nil
 	})
+}
+
+// Counts reads the non-negative integers of a JSON object that names asks for:
+// into returns where a member's number goes, nil for one that is not wanted, and
+// path is the name of the object it stands in, empty at the top. ok is false if
+// something that is wanted is no such number; null is none, and leaves what is
+// there. Usage is read on every answer, and a decoder takes ten times as long.
+func Counts(object []byte, into func(path, name []byte) *int64) (ok bool) {
+	ok = true
+	if Members(object, func(name, value []byte) {
+		if len(value) > 0 && value[0] == '{' {
+			path := name
+			_ = Members(value, func(name, value []byte) { // it was scanned already
+				ok = count(value, into(path, name)) && ok
+			})
+			return
+		}
+		ok = count(value, into(nil, name)) && ok
+	}) != nil {
+		return false
+	}
+	return ok
+}
+
+func count(value []byte, to *int64) bool {
+	if to == nil || string(value) == "null" {
+		return true
+	}
+	n, err := strconv.ParseInt(string(value), 10, 64)
+	if err != nil || n < 0 {
+		return false
+	}
+	*to = n
+	return true
 }
 
 // fold maps a name to the form that names equal but for case share. Lower case

@@ -1,8 +1,6 @@
 package openaichat
 
 import (
-	"encoding/json"
-
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -23,23 +21,28 @@ func readUsage(object []byte, u *llm.Usage) {
 		if string(name) != "usage" {
 			return
 		}
-		var v struct {
-			Prompt     int64 `json:"prompt_tokens"`
-			Completion int64 `json:"completion_tokens"`
-			In         struct {
-				Cached  int64 `json:"cached_tokens"`
-				Written int64 `json:"cache_write_tokens"`
-			} `json:"prompt_tokens_details"`
-			Out struct {
-				Reasoning int64 `json:"reasoning_tokens"`
-			} `json:"completion_tokens_details"`
-		}
-		if json.Unmarshal(value, &v) != nil || v.Prompt < 0 || v.Completion < 0 || v.Prompt+v.Completion == 0 {
+		var v struct{ prompt, completion, cached, written, reasoning int64 }
+		ok := wire.Counts(value, func(path, name []byte) *int64 {
+			switch {
+			case len(path) == 0 && string(name) == "prompt_tokens":
+				return &v.prompt
+			case len(path) == 0 && string(name) == "completion_tokens":
+				return &v.completion
+			case string(path) == "prompt_tokens_details" && string(name) == "cached_tokens":
+				return &v.cached
+			case string(path) == "prompt_tokens_details" && string(name) == "cache_write_tokens":
+				return &v.written
+			case string(path) == "completion_tokens_details" && string(name) == "reasoning_tokens":
+				return &v.reasoning
+			}
+			return nil
+		})
+		if !ok || v.prompt+v.completion == 0 {
 			return // null, or nonsense
 		}
 		*u = llm.Usage{
-			Input: max(0, v.Prompt-v.In.Cached-v.In.Written), CachedRead: v.In.Cached, CachedWrite: v.In.Written,
-			Output: v.Completion, Reasoning: v.Out.Reasoning,
+			Input: max(0, v.prompt-v.cached-v.written), CachedRead: v.cached, CachedWrite: v.written,
+			Output: v.completion, Reasoning: v.reasoning,
 		}
 	})
 }

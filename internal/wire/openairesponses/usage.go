@@ -1,8 +1,6 @@
 package openairesponses
 
 import (
-	"encoding/json"
-
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -22,22 +20,27 @@ func bodyUsage(body []byte) (u llm.Usage) {
 // readUsage takes a response's usage into u. The vendor's input count includes
 // what was read from and written to a cache; ours does not.
 func readUsage(usage []byte, u *llm.Usage) {
-	var v struct {
-		Input  int64 `json:"input_tokens"`
-		Output int64 `json:"output_tokens"`
-		In     struct {
-			Cached  int64 `json:"cached_tokens"`
-			Written int64 `json:"cache_write_tokens"`
-		} `json:"input_tokens_details"`
-		Out struct {
-			Reasoning int64 `json:"reasoning_tokens"`
-		} `json:"output_tokens_details"`
-	}
-	if json.Unmarshal(usage, &v) != nil || v.Input < 0 || v.Output < 0 || v.Input+v.Output == 0 {
+	var v struct{ input, output, cached, written, reasoning int64 }
+	ok := wire.Counts(usage, func(path, name []byte) *int64 {
+		switch {
+		case len(path) == 0 && string(name) == "input_tokens":
+			return &v.input
+		case len(path) == 0 && string(name) == "output_tokens":
+			return &v.output
+		case string(path) == "input_tokens_details" && string(name) == "cached_tokens":
+			return &v.cached
+		case string(path) == "input_tokens_details" && string(name) == "cache_write_tokens":
+			return &v.written
+		case string(path) == "output_tokens_details" && string(name) == "reasoning_tokens":
+			return &v.reasoning
+		}
+		return nil
+	})
+	if !ok || v.input+v.output == 0 {
 		return // null, or nonsense
 	}
 	*u = llm.Usage{
-		Input: max(0, v.Input-v.In.Cached-v.In.Written), CachedRead: v.In.Cached, CachedWrite: v.In.Written,
-		Output: v.Output, Reasoning: v.Out.Reasoning,
+		Input: max(0, v.input-v.cached-v.written), CachedRead: v.cached, CachedWrite: v.written,
+		Output: v.output, Reasoning: v.reasoning,
 	}
 }
