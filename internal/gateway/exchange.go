@@ -312,10 +312,10 @@ func (ex *exchange) recover() {
 // are at debug level.
 func (ex *exchange) log(status int, code string) {
 	level := ex.logLevel(status)
-	ctx := context.WithoutCancel(ex.r.Context())
-	if !ex.g.opt.Log.Enabled(ctx, level) {
+	if !ex.g.opt.Log.Enabled(ex.r.Context(), level) {
 		return
 	}
+	ctx := context.WithoutCancel(ex.r.Context())
 	key, user := "", ""
 	if k := ex.caller.Key; k != nil {
 		key = k.Name

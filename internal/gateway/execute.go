@@ -16,13 +16,14 @@ import (
 
 // execute dials the candidates until one serves, and answers.
 func (ex *exchange) execute() {
-	ctx, cancel := context.WithCancelCause(ex.r.Context())
-	defer cancel(nil)
-	var ping []byte
+	ctx, broken, ping := ex.r.Context(), func(error) {}, []byte(nil)
 	if ex.envelope.Stream && ex.endpoint.Stream {
 		ping = ex.format.KeepAlive
+		inner, cancel := context.WithCancelCause(ctx) // a keep-alive can find out that the client left
+		defer cancel(nil)
+		ctx, broken = inner, cancel
 	}
-	ex.out = newClientWriter(ex.w, ping, ex.g.opt.KeepAlive, ex.earlyHead, func(err error) { cancel(err) })
+	ex.out = newClientWriter(ex.w, ping, ex.g.opt.KeepAlive, ex.earlyHead, broken)
 	defer ex.out.end()
 	defer ex.giveBack()
 

@@ -36,6 +36,7 @@ type relaying struct {
 	resp    *http.Response
 	events  *wire.EventStream
 	reader  wire.StreamReader
+	event   wire.Event // a field, so that not each event is allocated
 	holding []byte // preamble that was not sent
 	begun   bool   // content was sent
 }
@@ -84,14 +85,14 @@ func (r *relaying) expect() {
 // attempt is over.
 func (r *relaying) pass() (done, served bool, at attempt) {
 	for {
-		ev, ok := r.events.Next()
-		if !ok {
+		var ok bool
+		if r.event, ok = r.events.Next(); !ok {
 			break
 		}
-		switch r.reader.Kind(&ev) {
+		switch r.reader.Kind(&r.event) {
 		case wire.Failed:
 			t := r.events.Taken()
-			return r.errorEvent(t[:len(t)-len(ev.Raw)], &ev)
+			return r.errorEvent(t[:len(t)-len(r.event.Raw)], &r.event)
 		case wire.Content:
 			if !r.begun {
 				r.begin()
