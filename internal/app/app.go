@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"syscall"
 	"time"
@@ -32,9 +33,10 @@ const followEvery = 2 * time.Second
 
 // ballastSize is memory that is allocated and never touched, so that the system
 // gives no page for it. The collector lets the heap double before it runs again:
-// with a live heap of a few MiB that would be every few hundred requests, and
-// each run costs the same. With the ballast a small gateway collects about a
-// third as often, and what a large one allows itself hardly changes.
+// with a live heap of a few MiB that would be several times at the start and then
+// every few hundred requests, and each run costs the same. With the ballast a
+// small gateway collects about a third as often, and what a large one allows
+// itself hardly changes.
 const ballastSize = 16 << 20
 
 // App is one running server.
@@ -71,7 +73,7 @@ type App struct {
 // the spool and publishes the first snapshot; nothing listens yet. On error
 // everything that was opened is closed again.
 func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err error) {
-	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar)}
+	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar), ballast: make([]byte, ballastSize)}
 	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
 	a.secrets.dataDir = l.Config.Storage.DataDir
 	a.secrets.set(l)
@@ -204,16 +206,29 @@ func (a *App) Start(ctx context.Context) error {
 		}
 	}
 	lis := a.lis
-	a.ballast = make([]byte, ballastSize)
 	background, halt := context.WithCancel(context.WithoutCancel(ctx))
 	a.halt = halt
 	a.work.Go(func() { a.imports.Run(background) })
 	a.work.Go(func() { a.control.Follow(background, followEvery, func() { a.applyPending(background) }) })
 	a.work.Go(func() { a.retain(background) })
+	a.work.Go(func() { settleMemory(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
 	providers, routes := a.Size()
 	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
 	return nil
+}
+
+// settleAfter is after the burst of a start, and before anybody looks.
+const settleAfter = 200 * time.Millisecond
+
+// settleMemory gives back to the system what starting needed, once the start
+// is over.
+func settleMemory(ctx context.Context) {
+	select {
+	case <-time.After(settleAfter):
+		debug.FreeOSMemory()
+	case <-ctx.Done():
+	}
 }
 
 // Addr is the address that the server listens on, once started.
