@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/control"
 )
@@ -28,6 +29,12 @@ func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Interlock-Request-Id", id)
+	if r.ContentLength != 0 && r.ProtoMajor == 1 {
+		// Who sends half a body that nobody reads would wait for its answer and
+		// hold the connection. bodyRead lifts both.
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadBody)) // a writer without one is a test's
+	}
 	r = r.WithContext(control.WithRequestID(context.WithValue(r.Context(), requestIDKey{}, id), id))
 	start := s.now()
 	defer func() {

@@ -30,6 +30,11 @@ import (
 // another process made.
 const followEvery = 2 * time.Second
 
+// maxHeader bounds the line and the headers of a request, in bytes. Whoever can
+// connect can send them, and they take some 50 times as much memory in the worst
+// case; clients send 2 to 20 KB.
+const maxHeader = 160 << 10
+
 // App is one running server.
 type App struct {
 	cfg     *config.Config
@@ -91,6 +96,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		Formats:      formats.All(),
 		MaxBodyBytes: a.cfg.Server.MaxBodyBytes,
 		MaxInFlight:  int64(a.cfg.Server.MaxInFlight),
+		BodyMemory:   a.bodyMemory(),
 		Board:        a.board,
 		Pins:         a.pins,
 		Record:       a.spool.Append,
@@ -111,7 +117,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    1 << 20,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	return a, nil

@@ -46,7 +46,7 @@ func (d *dialing) relay(resp *http.Response) (bool, attempt) {
 	buf, _ := streamBuffers.Get().(*[]byte)
 	r := &relaying{dialing: d, resp: resp, events: wire.NewEventStream(*buf), reader: d.ex.format.NewStream(&d.ex.envelope)}
 	defer func() {
-		if b := r.events.Buffer(); cap(b) <= keepBuffer {
+		if b := r.events.Buffer(); cap(b) <= maxPooled {
 			*buf = b
 			streamBuffers.Put(buf)
 		}
@@ -136,6 +136,8 @@ func (r *relaying) settle() bool {
 // begin commits to this attempt.
 func (r *relaying) begin() {
 	r.begun, r.ex.stream = true, r.reader
+	r.ex.dropBody() // no other attempt follows
+	r.ex.dropCopy()
 	r.ex.permit.Answered()
 	r.ex.content = r.ex.g.opt.Now()
 	if r.target.Timeouts.Total > 0 {
