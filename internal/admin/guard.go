@@ -167,7 +167,9 @@ type writerKey struct{}
 // when it passes, the server takes the client for gone and cancels the request.
 func bodyRead(ctx context.Context) {
 	if w, ok := ctx.Value(writerKey{}).(http.ResponseWriter); ok {
-		w.Header().Del("Connection")
+		if t, ok := w.(*tracker); !ok || !t.chunked {
+			w.Header().Del("Connection")
+		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // one that has none needs none
 	}
 }

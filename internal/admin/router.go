@@ -23,7 +23,7 @@ func requestID(ctx context.Context) string {
 
 // ServeHTTP does what holds for every request, then finds its operation.
 func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w := &tracker{ResponseWriter: rw}
+	w := &tracker{ResponseWriter: rw, chunked: r.ContentLength < 0}
 	id := rand.Text()
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -104,6 +104,9 @@ func isClean(p string) bool {
 type tracker struct {
 	http.ResponseWriter
 	status int
+	// chunked: there may have been a length as well, the shape of request
+	// smuggling, so no other request may follow.
+	chunked bool
 }
 
 // WriteHeader implements http.ResponseWriter.

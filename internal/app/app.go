@@ -50,9 +50,10 @@ type App struct {
 	board   *state.Board
 	pins    *state.Pins
 	issuers *issuer.Set
+	bodies  int64 // bytes that bodies may hold at once
 	gateway *gateway.Gateway
 	server  *http.Server
-	lis     net.Listener
+	lis     *listener
 	cut     context.CancelCauseFunc
 	served  chan error
 
@@ -90,13 +91,14 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	}
 	a.admins = admin.NewTokens(tokens...)
 	a.issuers = newIssuers(a.cfg.Auth, a.log)
+	a.bodies = a.bodyMemory()
 	a.gateway = gateway.New(gateway.Options{
 		Live:         a.live.Current,
 		Issuers:      a.issuers,
 		Formats:      formats.All(),
 		MaxBodyBytes: a.cfg.Server.MaxBodyBytes,
 		MaxInFlight:  int64(a.cfg.Server.MaxInFlight),
-		BodyMemory:   a.bodyMemory(),
+		BodyMemory:   a.bodies,
 		Board:        a.board,
 		Pins:         a.pins,
 		Record:       a.spool.Append,
@@ -186,7 +188,8 @@ func (a *App) Listen(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err), a.closeStorage())
 	}
-	a.lis = lis
+	a.lis = &listener{Listener: lis, most: maxConnections(a.cfg.Server.MaxInFlight, maxFiles()), keep: a.server.SetKeepAlivesEnabled}
+	a.server.ConnState = a.lis.state
 	return nil
 }
 
@@ -208,7 +211,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.work.Go(func() { a.retain(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
 	providers, routes := a.Size()
-	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
+	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes,
+		"maxConnections", lis.most, "bodyMemory", a.bodies, "memoryLimit", memoryLimit())
 	return nil
 }
 

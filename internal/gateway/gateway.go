@@ -152,6 +152,12 @@ const (
 // could hold a connection and a goroutine with half a body, since the server
 // waits for the rest of one that no handler reads. readBody lifts the limit.
 func boundBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength < 0 && r.ProtoMajor == 1 || r.ProtoMajor == 1 && r.ProtoMinor == 0 {
+		// The shapes of request smuggling: chunks and a Content-Length, chunks in
+		// HTTP/1.0. net/http takes the header away that would tell, so no other
+		// request may follow on such a connection.
+		w.Header()["Connection"] = []string{"close"}
+	}
 	if r.ContentLength == 0 {
 		return
 	}

@@ -46,11 +46,6 @@ func (ex *exchange) receive() bool {
 		// The limit of the body's arrival is no limit of the answer.
 		_ = http.NewResponseController(ex.w).SetReadDeadline(time.Time{})
 	}
-	if ex.r.ContentLength < 0 && ex.r.ProtoMajor == 1 {
-		// net/http does not tell whether there was a Content-Length as well, the
-		// shape of request smuggling; after one no other request may follow.
-		ex.w.Header()["Connection"] = []string{"close"}
-	}
 	ex.read = true
 	ex.body = upstream.NewPayload(buf.b, buf.free)
 	return true
