@@ -139,7 +139,7 @@ func (l *listener) refuse(c net.Conn) {
 	}
 	go func() {
 		defer l.refusing.Add(-1)
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		_ = c.SetDeadline(time.Now().Add(refusalTime)) // a connection that is dead fails below
 		if _, err := c.Read(make([]byte, 4<<10)); err != nil {
 			return

@@ -30,7 +30,7 @@ func TestOP_5_a_buffer_holds_what_was_read(t *testing.T) {
 	m := newMemory(64 << 20)
 	text := make([]byte, limit+2)
 	for i := range text {
-		text[i] = byte(rand.Uint32()) //nolint:gosec // any bytes do
+		text[i] = byte(rand.Uint32())
 	}
 	for _, n := range []int{0, 1, 4095, 4096, 4097, 100_000, 1<<20 - 1, 1 << 20, 1<<20 + 1, 2 << 20, limit - 1, limit, limit + 1, limit + 2} {
 		for name, pieces := range map[string]func(io.Reader) io.Reader{
@@ -113,7 +113,7 @@ func TestOP_5_the_bound_holds(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 500 {
-				n := rand.Int64N(6 << 20) //nolint:gosec // any length does
+				n := rand.Int64N(6 << 20)
 				b, err := m.get(n, false)
 				if err == nil {
 					if held := m.held.Load(); held > m.limit {

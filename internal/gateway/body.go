@@ -112,8 +112,8 @@ func decoder(enc string, src io.Reader, dst *buffer, limit int64) (io.ReadCloser
 func windowOf(src *bufio.Reader, limit int64) (int64, error) {
 	b, _ := src.Peek(zstd.HeaderMaxSize) // fewer are a short frame, or none: the decoder says so
 	var h zstd.Header
-	if h.Decode(b) != nil {
-		return minWindow, nil
+	if err := h.Decode(b); err != nil {
+		return minWindow, nil //nolint:nilerr // the decoder reads the same and says it
 	}
 	window := max(h.WindowSize, minWindow)
 	if h.SingleSegment {

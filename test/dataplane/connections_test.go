@@ -145,8 +145,17 @@ func TestOP_5_half_a_body_for_nobody(t *testing.T) {
 		line   string
 		status int
 	}{
-		{"POST /nowhere", 404}, {"PUT /v1/chat/completions", 405}, {"GET /healthz", 200}, {"GET /readyz", 200}, {"GET /", 200}, {"POST /v1/models", 405},
-		{"GET /v1/models", 200}, {"POST /api/v1/import", 401}, {"GET /api/v1/me", 401}, {"POST /api/v1/nowhere", 404}, {"PUT /api/v1/me", 405},
+		{"POST /nowhere", 404},
+		{"PUT /v1/chat/completions", 405},
+		{"GET /healthz", 200},
+		{"GET /readyz", 200},
+		{"GET /", 200},
+		{"POST /v1/models", 405},
+		{"GET /v1/models", 200},
+		{"POST /api/v1/import", 401},
+		{"GET /api/v1/me", 401},
+		{"POST /api/v1/nowhere", 404},
+		{"PUT /api/v1/me", 405},
 	} {
 		for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
 			began := time.Now()
