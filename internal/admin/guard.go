@@ -24,6 +24,8 @@ const (
 	maxImport = 16 << 20
 	// readBody is how long a body may take to arrive.
 	readBody = 30 * time.Second
+	// unreadBody is the same for one that no operation reads.
+	unreadBody = 5 * time.Second
 )
 
 // operation is one operation of the API with all that the guard, the handler
@@ -72,7 +74,9 @@ func register[I, O any](s *server, op operation, handle func(context.Context, *I
 		op.BodyReadTimeout = readBody
 	}
 	huma.Register(s.api, op.Operation, func(ctx context.Context, in *I) (*O, error) {
-		bodyRead(ctx)
+		if op.body != nil {
+			bodyRead(ctx)
+		}
 		out, err := handle(ctx, in)
 		if err != nil {
 			return nil, s.problem(ctx, err, resource.Ref{})
@@ -163,6 +167,9 @@ type writerKey struct{}
 // when it passes, the server takes the client for gone and cancels the request.
 func bodyRead(ctx context.Context) {
 	if w, ok := ctx.Value(writerKey{}).(http.ResponseWriter); ok {
+		if t, ok := w.(*tracker); !ok || !t.chunked {
+			w.Header().Del("Connection")
+		}
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // one that has none needs none
 	}
 }

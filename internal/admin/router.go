@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/interlock-gateway/interlock/internal/control"
 )
@@ -22,12 +23,18 @@ func requestID(ctx context.Context) string {
 
 // ServeHTTP does what holds for every request, then finds its operation.
 func (s *server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	w := &tracker{ResponseWriter: rw}
+	w := &tracker{ResponseWriter: rw, chunked: r.ContentLength < 0}
 	id := rand.Text()
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Interlock-Request-Id", id)
+	if r.ContentLength != 0 && r.ProtoMajor == 1 {
+		// Who sends half a body that nobody reads would wait for its answer and
+		// hold the connection. bodyRead lifts both.
+		h.Set("Connection", "close")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(unreadBody)) // a writer without one is a test's
+	}
 	r = r.WithContext(control.WithRequestID(context.WithValue(r.Context(), requestIDKey{}, id), id))
 	start := s.now()
 	defer func() {
@@ -97,6 +104,9 @@ func isClean(p string) bool {
 type tracker struct {
 	http.ResponseWriter
 	status int
+	// chunked: there may have been a length as well, the shape of request
+	// smuggling, so no other request may follow.
+	chunked bool
 }
 
 // WriteHeader implements http.ResponseWriter.

@@ -39,6 +39,11 @@ const followEvery = 2 * time.Second
 // itself hardly changes.
 const ballastSize = 16 << 20
 
+// maxHeader bounds the line and the headers of a request, in bytes. Whoever can
+// connect can send them, and they take some 50 times as much memory in the worst
+// case; clients send 2 to 20 KB.
+const maxHeader = 160 << 10
+
 // App is one running server.
 type App struct {
 	cfg     *config.Config
@@ -54,9 +59,10 @@ type App struct {
 	board   *state.Board
 	pins    *state.Pins
 	issuers *issuer.Set
+	bodies  int64 // bytes that bodies may hold at once
 	gateway *gateway.Gateway
 	server  *http.Server
-	lis     net.Listener
+	lis     *listener
 	cut     context.CancelCauseFunc
 	served  chan error
 
@@ -96,12 +102,14 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 	}
 	a.admins = admin.NewTokens(tokens...)
 	a.issuers = newIssuers(a.cfg.Auth, a.log)
+	a.bodies = a.bodyMemory()
 	a.gateway = gateway.New(gateway.Options{
 		Live:         a.live.Current,
 		Issuers:      a.issuers,
 		Formats:      formats.All(),
 		MaxBodyBytes: a.cfg.Server.MaxBodyBytes,
 		MaxInFlight:  int64(a.cfg.Server.MaxInFlight),
+		BodyMemory:   a.bodies,
 		Board:        a.board,
 		Pins:         a.pins,
 		Record:       a.spool.Append,
@@ -122,7 +130,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    1 << 20,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	return a, nil
@@ -191,7 +199,8 @@ func (a *App) Listen(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err), a.closeStorage())
 	}
-	a.lis = lis
+	a.lis = &listener{Listener: lis, most: maxConnections(a.cfg.Server.MaxInFlight, maxFiles()), keep: a.server.SetKeepAlivesEnabled}
+	a.server.ConnState = a.lis.state
 	return nil
 }
 
@@ -214,7 +223,8 @@ func (a *App) Start(ctx context.Context) error {
 	a.work.Go(func() { settleMemory(background) })
 	go func() { a.served <- a.server.Serve(lis) }()
 	providers, routes := a.Size()
-	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
+	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes,
+		"maxConnections", lis.most, "bodyMemory", a.bodies, "memoryLimit", memoryLimit())
 	return nil
 }
 

@@ -76,6 +76,7 @@ func (e *environment) serve(o config.Options) error {
 		return err
 	}
 	ctx := context.Background()
+	app.LimitMemory(os.DirFS("/"), os.Getenv("GOMEMLIMIT"))
 	a, err := app.New(ctx, loaded, e.err)
 	if err != nil {
 		return err

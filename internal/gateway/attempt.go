@@ -65,9 +65,13 @@ func (ex *exchange) dial(run *dispatch, c *routing.Candidate) (served bool, at a
 	}
 	body := ex.body
 	if c.WireModel != ex.envelope.Model {
-		buf := bodies.get(int64(len(body.Bytes()) + len(c.WireModel)))
-		body = upstream.NewPayload(ex.envelope.AppendWithModel(buf.AvailableBuffer(), c.WireModel), func() { bodies.put(buf) })
-		defer body.Release()
+		buf, err := ex.g.bodies.sized(int64(len(body.Bytes())+jsonLength*len(c.WireModel)), true)
+		if err != nil {
+			return d.overloaded()
+		}
+		body = upstream.NewPayload(ex.envelope.AppendWithModel(buf.b, c.WireModel), buf.free)
+		ex.copied = body
+		defer ex.dropCopy()
 	}
 	resp, err := d.target.Send(ctx, d.call(body))
 	if err != nil {
@@ -269,19 +273,25 @@ func statusOf(c failure.Category) int {
 // whole serves an answer that is not a stream: it is read to its end before
 // the first byte goes out.
 func (d *dialing) whole(resp *http.Response) (bool, attempt) {
-	buf := bodies.get(resp.ContentLength)
-	defer bodies.put(buf)
-	n, err := buf.ReadFrom(io.LimitReader(&watchedReader{r: resp.Body, d: d}, maxAnswer+1))
+	buf, err := d.ex.g.bodies.get(resp.ContentLength, true)
 	if err != nil {
+		return d.overloaded()
+	}
+	defer buf.release()
+	err = buf.fill(&watchedReader{r: resp.Body, d: d}, resp.ContentLength, maxAnswer)
+	switch {
+	case errors.Is(err, errNoRoom):
+		return d.overloaded()
+	case err != nil && !errors.Is(err, errTooLarge):
 		return false, d.broken(err)
 	}
 	d.dog.stop() // a client that reads slowly is not a silent provider
-	if n > maxAnswer {
+	if err != nil {
 		// The request asks for too much: it would be paid at every member, and
 		// would blame them all.
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.RequestError, Status: resp.StatusCode}, note: tooLong}
 	}
-	body := buf.Bytes()
+	body := buf.b
 	isErr, ok := d.ex.format.IsError(body)
 	switch {
 	case !ok:

@@ -1,44 +1,17 @@
 package gateway
 
 import (
-	"bytes"
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
-
-// bodies are buffers for request and response bodies. Large ones are not kept:
-// a burst of them would stay in memory for ever.
-type bufferPool struct{ pool sync.Pool }
-
-const keepBuffer = 1 << 20
-
-func (p *bufferPool) get(hint int64) *bytes.Buffer {
-	b, ok := p.pool.Get().(*bytes.Buffer)
-	if !ok {
-		b = new(bytes.Buffer)
-	}
-	b.Reset()
-	if hint > 0 {
-		b.Grow(int(min(hint, keepBuffer)) + bytes.MinRead)
-	}
-	return b
-}
-
-func (p *bufferPool) put(b *bytes.Buffer) {
-	if b != nil && b.Cap() <= 2*keepBuffer {
-		p.pool.Put(b)
-	}
-}
-
-var bodies bufferPool
 
 // errTooLarge says that a body is over its limit.
 var errTooLarge = errors.New("body too large")
@@ -50,7 +23,7 @@ func (e *encodingError) Error() string { return e.message }
 
 // readBody reads the request body whole and takes its compression off. The
 // limit holds for the decoded size, so a small bomb is stopped as well.
-func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
+func readBody(dst *buffer, r *http.Request, limit int64) error {
 	if r.ContentLength > limit && r.Header.Get("Content-Encoding") == "" {
 		return errTooLarge
 	}
@@ -60,18 +33,25 @@ func readBody(dst *bytes.Buffer, r *http.Request, limit int64) error {
 	if len(encs) > 2 {
 		return &encodingError{"the request body is encoded more than twice"}
 	}
+	length := r.ContentLength
+	if len(encs) > 0 {
+		length = -1
+		defer dst.without()
+	}
 	for _, enc := range slices.Backward(encs) {
-		dec, err := decoder(enc, src, limit)
+		dec, err := decoder(enc, src, dst, limit)
 		if err != nil {
 			return err
 		}
 		defer dec.Close()
 		src = dec
 	}
-	n, err := dst.ReadFrom(io.LimitReader(src, limit+1))
+	err := dst.fill(src, length, limit)
 	var long *http.MaxBytesError
 	switch {
-	case n > limit, errors.As(err, &long), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
+	case errors.Is(err, errNoRoom), errors.Is(err, errTooLarge):
+		return err
+	case errors.As(err, &long), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return errTooLarge
 	case err != nil && len(encs) > 0 && !errors.Is(err, http.ErrBodyReadAfterClose):
 		return &encodingError{fmt.Sprintf("the request body is not valid %s", strings.Join(encs, ", "))}
@@ -91,14 +71,17 @@ func contentEncodings(h http.Header) []string {
 	return out
 }
 
-// A frame of zstd may ask for a window as large as its content, which is
-// allocated at once.
+// A frame of zstd names the window that its decoder keeps, which is allocated at
+// once: a few bytes may ask for as much as the largest body. What the first
+// frame asks for is counted, and the others may not ask for more.
 const (
-	minWindow = 8 << 20
-	maxWindow = 64 << 20
+	minWindow     = 64 << 10
+	defaultWindow = 8 << 20 // what every decoder must be able to have
+	maxWindow     = 64 << 20
 )
 
-func decoder(enc string, src io.Reader, limit int64) (io.ReadCloser, error) {
+// decoder takes one encoding off. dst counts what it needs for that.
+func decoder(enc string, src io.Reader, dst *buffer, limit int64) (io.ReadCloser, error) {
 	switch enc {
 	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(src)
@@ -107,14 +90,42 @@ func decoder(enc string, src io.Reader, limit int64) (io.ReadCloser, error) {
 		}
 		return z, nil
 	case "zstd":
-		z, err := zstd.NewReader(src, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(uint64(min(max(limit, minWindow), maxWindow))))
+		head := bufio.NewReaderSize(src, zstd.HeaderMaxSize)
+		window, err := windowOf(head, limit)
+		if err != nil {
+			return nil, err
+		}
+		if err := dst.also(window); err != nil {
+			return nil, err
+		}
+		z, err := zstd.NewReader(head, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxMemory(maxWindow), zstd.WithDecoderMaxWindow(uint64(window)))
 		if err != nil {
 			return nil, &encodingError{"the request body is not valid zstd"}
 		}
 		return z.IOReadCloser(), nil
 	}
 	return nil, &encodingError{fmt.Sprintf("the content encoding %q is not supported; send gzip, zstd or no encoding", clipText(enc, 40))}
+}
+
+// windowOf reads the window of the first frame ahead of its decoder.
+func windowOf(src *bufio.Reader, limit int64) (int64, error) {
+	b, _ := src.Peek(zstd.HeaderMaxSize) // fewer are a short frame, or none: the decoder says so
+	var h zstd.Header
+	if err := h.Decode(b); err != nil {
+		return minWindow, nil //nolint:nilerr // the decoder reads the same and says it
+	}
+	window := max(h.WindowSize, minWindow)
+	if h.SingleSegment {
+		window = max(h.FrameContentSize, minWindow)
+	}
+	if h.Skippable {
+		window = defaultWindow
+	}
+	if window > uint64(min(max(limit, defaultWindow), maxWindow)) {
+		return 0, errTooLarge
+	}
+	return int64(window), nil
 }
 
 // clipText bounds text that came from outside.

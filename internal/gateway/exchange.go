@@ -35,7 +35,9 @@ type exchange struct {
 
 	live     *snapshot.Live    // accept
 	caller   auth.Caller       // authenticate
-	body     *upstream.Payload // envelope
+	body     *upstream.Payload // receive
+	read     bool              // receive: the client's body was read whole
+	copied   *upstream.Payload // execute: the running attempt's own body
 	envelope wire.Envelope     // envelope
 	trace    routing.Trace     // decide
 	plan     *routing.Plan     // decide
@@ -103,35 +105,22 @@ func (ex *exchange) serve() {
 	g := ex.g
 	if n := g.inFlight.Add(1); n > g.opt.MaxInFlight {
 		g.inFlight.Add(-1)
-		ex.refuse(refusal{status: 503, code: "gateway_overloaded", message: "too many requests are running; repeat this one in a moment", retry: true, retryAfter: time.Second})
+		ex.refuse(overloaded("too many requests are running; repeat this one in a moment"))
 		return
 	}
 	defer g.inFlight.Add(-1)
 	if ex.live = g.opt.Live(); ex.live == nil {
-		buf := bodies.get(ex.r.ContentLength)
-		defer bodies.put(buf)
-		if readBody(buf, ex.r, g.opt.MaxBodyBytes) == nil {
-			_ = wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true) // only to name the model
-		}
-		ex.refuse(notLoaded(ex.envelope.Model))
+		ex.refuse(notLoaded(ex.peekModel()))
 		return
 	}
 	if !ex.authenticate() {
 		return
 	}
-	buf := bodies.get(ex.r.ContentLength)
-	if err := readBody(buf, ex.r, g.opt.MaxBodyBytes); err != nil {
-		bodies.put(buf)
-		ex.refuseBody(err)
+	if !ex.receive() {
 		return
 	}
-	if ex.r.ContentLength != 0 {
-		// The limit of the body's arrival is no limit of the answer.
-		_ = http.NewResponseController(ex.w).SetReadDeadline(time.Time{})
-	}
-	ex.body = upstream.NewPayload(buf.Bytes(), func() { bodies.put(buf) })
-	defer ex.body.Release()
-	if err := wire.ReadEnvelope(&ex.envelope, buf.Bytes(), ex.format.Known, true); err != nil {
+	defer ex.dropBody()
+	if err := wire.ReadEnvelope(&ex.envelope, ex.body.Bytes(), ex.format.Known, true); err != nil {
 		ex.refuse(refusal{status: 400, code: "invalid_request", message: err.Error()})
 		return
 	}
@@ -204,6 +193,8 @@ func (ex *exchange) tooMany(guard *auth.Guard, now time.Time) time.Duration {
 func (ex *exchange) refuseBody(err error) {
 	var enc *encodingError
 	switch {
+	case errors.Is(err, errNoRoom):
+		ex.refuse(overloaded(noRoom))
 	case errors.Is(err, errTooLarge):
 		ex.refuse(refusal{
 			status: 413, code: "request_too_large",
@@ -225,8 +216,8 @@ func (ex *exchange) refuse(rf refusal) {
 	if !rf.retry {
 		h["X-Should-Retry"] = []string{"false"}
 	}
-	if ex.r.ProtoMajor == 1 && ex.r.ContentLength != 0 && (rf.status == 401 || rf.status == 413 || rf.status == 429 || rf.status == 503) && ex.body == nil {
-		h["Connection"] = []string{"close"} // the rest of the body is not worth reading
+	if !ex.read {
+		leaveBody(ex.w, ex.r)
 	}
 	ex.routingHeaders(h, nil)
 	e := &wire.Error{Status: rf.status, Code: rf.code, Message: rf.message, RequestID: ex.id}

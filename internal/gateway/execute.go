@@ -276,5 +276,9 @@ func (ex *exchange) canceled(ctx context.Context, c *routing.Candidate) {
 		}, func() []byte { return ex.streamError(e) })
 		return
 	}
-	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, category: string(failure.Canceled)}) // logged; there is nobody to tell
+	_ = ex.settle(ending{outcome: audit.OutcomeCanceled, status: 499, category: string(failure.Canceled)}) // logged; there may be nobody to tell
+	// One that has closed its side only still reads, and must not take what it
+	// gets for a whole answer.
+	e := ex.gatewayError(499, "client_closed_request", "the client closed the connection, or its side of it, before the answer; keep it open until then")
+	ex.out.fail(func() { ex.writeError(499, e) }, func() []byte { return ex.streamError(e) })
 }

@@ -33,6 +33,9 @@ type Options struct {
 	MaxBodyBytes int64
 	// MaxInFlight bounds running requests; default 20,000.
 	MaxInFlight int64
+	// BodyMemory bounds, in bytes, what bodies of requests and whole answers
+	// hold at once; default 1 GiB.
+	BodyMemory int64
 	// ExposeRouting adds the x-interlock-* routing headers; without it only
 	// the request id is added.
 	ExposeRouting bool
@@ -71,6 +74,7 @@ type Gateway struct {
 	inFlight atomic.Int64
 	draining atomic.Bool
 	tune     atomic.Pointer[Tunables]
+	bodies   *memory
 }
 
 // New makes a Gateway.
@@ -93,7 +97,7 @@ func New(o Options) *Gateway {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	g := &Gateway{opt: o, mux: http.NewServeMux(), formats: map[llm.Format]*wire.Format{}}
+	g := &Gateway{opt: o, mux: http.NewServeMux(), formats: map[llm.Format]*wire.Format{}, bodies: newMemory(o.BodyMemory)}
 	g.Tune(Tunables{ExposeRouting: o.ExposeRouting, MaxElapsed: o.MaxElapsed, Retry: o.Retry})
 	for _, f := range o.Formats {
 		g.formats[f.ID] = f
@@ -148,6 +152,12 @@ const (
 // could hold a connection and a goroutine with half a body, since the server
 // waits for the rest of one that no handler reads. readBody lifts the limit.
 func boundBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength < 0 && r.ProtoMajor == 1 || r.ProtoMajor == 1 && r.ProtoMinor == 0 {
+		// The shapes of request smuggling: chunks and a Content-Length, chunks in
+		// HTTP/1.0. net/http takes the header away that would tell, so no other
+		// request may follow on such a connection.
+		w.Header()["Connection"] = []string{"close"}
+	}
 	if r.ContentLength == 0 {
 		return
 	}

@@ -37,8 +37,8 @@ type relaying struct {
 	events  *wire.EventStream
 	reader  wire.StreamReader
 	event   wire.Event // a field, so that not each event is allocated
-	holding []byte // preamble that was not sent
-	begun   bool   // content was sent
+	holding []byte     // preamble that was not sent
+	begun   bool       // content was sent
 }
 
 // relay passes a stream through. Whole events only are sent, so that what
@@ -47,7 +47,7 @@ func (d *dialing) relay(resp *http.Response) (bool, attempt) {
 	buf, _ := streamBuffers.Get().(*[]byte)
 	r := &relaying{dialing: d, resp: resp, events: wire.NewEventStream(*buf), reader: d.ex.format.NewStream(&d.ex.envelope)}
 	defer func() {
-		if b := r.events.Buffer(); cap(b) <= keepBuffer {
+		if b := r.events.Buffer(); cap(b) <= maxPooled {
 			*buf = b
 			streamBuffers.Put(buf)
 		}
@@ -137,6 +137,8 @@ func (r *relaying) settle() bool {
 // begin commits to this attempt.
 func (r *relaying) begin() {
 	r.begun, r.ex.stream = true, r.reader
+	r.ex.dropBody() // no other attempt follows
+	r.ex.dropCopy()
 	r.ex.permit.Answered()
 	r.ex.content = r.ex.g.opt.Now()
 	if r.target.Timeouts.Total > 0 {

@@ -12,14 +12,22 @@ import (
 // mountRest adds what is not a model endpoint: health, model lists, probes,
 // and the answer to unknown paths.
 func (g *Gateway) mountRest() {
-	g.mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, 200, map[string]any{"status": "ok"}) })
-	g.mux.HandleFunc("/readyz", g.ready)
-	g.mux.HandleFunc("GET /v1/models", g.models)
-	g.mux.HandleFunc("GET /v1/models/{model...}", g.models)
-	g.mux.HandleFunc("/v1/models", g.onlyGet)
-	g.mux.HandleFunc("GET /{$}", g.probe)
-	g.mux.HandleFunc("GET /api/hello", g.probe) // Claude Code's connectivity check
-	g.mux.HandleFunc("/", g.unknown)
+	g.bodiless("/healthz", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, 200, map[string]any{"status": "ok"}) })
+	g.bodiless("/readyz", g.ready)
+	g.bodiless("GET /v1/models", g.models)
+	g.bodiless("GET /v1/models/{model...}", g.models)
+	g.bodiless("/v1/models", g.onlyGet)
+	g.bodiless("GET /{$}", g.probe)
+	g.bodiless("GET /api/hello", g.probe) // Claude Code's connectivity check
+	g.bodiless("/", g.unknown)
+}
+
+// bodiless adds a path that reads no body.
+func (g *Gateway) bodiless(pattern string, h http.HandlerFunc) {
+	g.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		leaveBody(w, r)
+		h(w, r)
+	})
 }
 
 // probe answers connectivity checks, which carry no key. GET covers HEAD.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -59,6 +60,8 @@ type site struct {
 	settings string // lines of the configuration file
 	mode     string
 	user     uint32 // who runs it; 0 is who runs the test
+	files    int    // descriptors that it may have; 0 is as many as the test
+	server   string // more settings of server, after a comma
 }
 
 func newSite(t *testing.T, documents ...string) *site {
@@ -99,8 +102,8 @@ func (s *site) documents(documents ...string) {
 
 func (s *site) configure() {
 	s.t.Helper()
-	s.write("interlock.yaml", fmt.Sprintf("server: {listen: 127.0.0.1:0, drainSeconds: 20}\nstorage: {url: %q, dataDir: %q}\nresources: {mode: %s, files: [resources.yaml]}\n",
-		"sqlite:"+s.database(), s.path("data"), s.mode)+s.settings+"\n")
+	s.write("interlock.yaml", fmt.Sprintf("server: {listen: 127.0.0.1:0, drainSeconds: 20%s}\nstorage: {url: %q, dataDir: %q}\nresources: {mode: %s, files: [resources.yaml]}\n",
+		s.server, "sqlite:"+s.database(), s.path("data"), s.mode)+s.settings+"\n")
 	if !strings.Contains(s.settings, "auth:") {
 		s.write("interlock.yaml", s.read("interlock.yaml")+"auth: {adminTokens: ["+"file:"+s.path("admin-token")+"]}\n")
 	}
@@ -130,7 +133,11 @@ func (s *site) launch() *process {
 	s.t.Helper()
 	s.configure()
 	p := &process{t: s.t, log: &buffer{}, exited: make(chan struct{}), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
-	p.cmd = exec.Command(binary, "serve", "--config", s.path("interlock.yaml"))
+	args := []string{"serve", "--config", s.path("interlock.yaml")}
+	p.cmd = exec.Command(binary, args...)
+	if s.files > 0 {
+		p.cmd = exec.Command("sh", append([]string{"-c", `ulimit -n "$0" && exec "$@"`, strconv.Itoa(s.files), binary}, args...)...)
+	}
 	p.cmd.Stderr = p.log
 	p.cmd.SysProcAttr = dieWithTest()
 	if s.user > 0 {
