@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/auth/signin"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
@@ -39,6 +40,10 @@ type Options struct {
 	Sync func(context.Context) error
 	// Auth tells who calls: ErrUnauthenticated for nobody.
 	Auth func(*http.Request) (Principal, error)
+	// SignIn lets people in; nil takes what Auth accepts only.
+	SignIn *signin.Service
+	// PublicURL is how browsers reach the server; empty is as they say.
+	PublicURL string
 	// Explain decides a recorded request again on the configuration that
 	// decided it. A nil plan means that nothing was decided, a nil function
 	// that this server can't explain.
@@ -133,6 +138,9 @@ func (s *server) registerAll() {
 		if r.Kind == "Provider" {
 			s.registerOperations(r)
 		}
+		if r.Kind == "User" {
+			s.registerPassword(r)
+		}
 	}
 	s.registerVersions()
 	s.registerDocuments()
@@ -140,6 +148,9 @@ func (s *server) registerAll() {
 	s.registerRouting()
 	s.registerUpstreams()
 	s.registerMe()
+	s.registerAuth()
+	s.registerStats()
+	s.registerLive()
 }
 
 // publishSpec serves the document to everybody.
@@ -189,8 +200,9 @@ func humaConfig() huma.Config {
 	}
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "An admin token."},
+		"bearer":  {Type: "http", Scheme: "bearer", Description: "An admin token."},
+		"session": {Type: "apiKey", In: "cookie", Name: "interlock_session", Description: "A session of the console. Over https its name is __Host-interlock_session. A request that changes something has the Content-Type application/json or the header X-Interlock-Csrf: 1."},
 	}
-	cfg.Security = []map[string][]string{{"bearer": {}}}
+	cfg.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	return cfg
 }

@@ -30,9 +30,9 @@ const (
 
 var errHeader = errors.New("the headers of a request are over their limits")
 
-// listener bounds connections and what their headers take. Nobody waits: who is
+// bounded is a listener that bounds connections and what their headers take. Nobody waits: who is
 // one too many is told so.
-type listener struct {
+type bounded struct {
 	net.Listener
 	// most is how many connections may be open.
 	most     int64
@@ -58,7 +58,7 @@ func maxConnections(maxInFlight int, files uint64) int64 {
 }
 
 // Accept waits for a connection that there is room for.
-func (l *listener) Accept() (net.Conn, error) {
+func (l *bounded) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		if err != nil {
@@ -83,7 +83,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // shed closes the connections that are idle, and keeps no others, until there is
 // room again.
-func (l *listener) shed() {
+func (l *bounded) shed() {
 	if l.shedding.CompareAndSwap(false, true) {
 		go l.apply()
 	}
@@ -91,14 +91,14 @@ func (l *listener) shed() {
 
 // apply tells the server what holds now: the last of several that run at once
 // sees what was decided last.
-func (l *listener) apply() {
+func (l *bounded) apply() {
 	l.applying.Lock()
 	defer l.applying.Unlock()
 	l.keep(!l.shedding.Load())
 }
 
 // state follows the server's view of a connection.
-func (l *listener) state(c net.Conn, s http.ConnState) {
+func (l *bounded) state(c net.Conn, s http.ConnState) {
 	mine, ok := c.(*conn)
 	switch s {
 	case http.StateActive:
@@ -131,7 +131,7 @@ const tooManyHeaders = "HTTP/1.1 431 Request Header Fields Too Large\r\nConnecti
 // refuse tells a client that there are too many connections, once it has asked
 // for something: many take what comes before that for a broken connection. What
 // it sends meanwhile is read, since unread bytes would take the answer back.
-func (l *listener) refuse(c net.Conn) {
+func (l *bounded) refuse(c net.Conn) {
 	if l.refusing.Add(1) > maxRefusals {
 		l.refusing.Add(-1)
 		_ = c.Close() // there is nothing to be done about it
@@ -156,7 +156,7 @@ func (l *listener) refuse(c net.Conn) {
 // conn counts what the headers of a request take while they are read.
 type conn struct {
 	*net.TCPConn
-	l *listener
+	l *bounded
 	// active: the headers were read. Only while it is not set, and then by the
 	// connection's own goroutine, the others are used.
 	active atomic.Bool
