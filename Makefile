@@ -36,7 +36,7 @@ build: ## Build bin/interlock and bin/fakellm
 ##@ Test
 
 .PHONY: test
-test: test-deps fmt-check vet spec-coverage lint bench-budget test-race ## Everything that CI checks
+test: test-deps fmt-check vet spec-coverage lint bench-budget test-race test-clients ## Everything that CI checks
 
 .PHONY: test-fast
 test-fast: ## Tests without the race detector and without the slow ones (under a minute)
@@ -45,6 +45,10 @@ test-fast: ## Tests without the race detector and without the slow ones (under a
 .PHONY: test-race
 test-race: test-deps
 	@$(GO) test -race -timeout 30m ./...
+
+.PHONY: test-clients
+test-clients: test-deps ## Run pinned agents and SDKs against the gateway; the first run installs them (1 GB)
+	@GO='$(GO)' scripts/test-clients.sh
 
 .PHONY: test-deps
 test-deps:

@@ -49,5 +49,5 @@ install_python
 # Node looks for packages above the file that imports them.
 rm -rf "$cache/drivers"
 cp -r drivers "$cache/drivers"
-# Without a package's name `go test` also prints what passing tests print.
-exec env INTERLOCK_CLIENTS=1 "${GO:-go}" test -count=1 -timeout 10m -run '^TestBY_12' "$@"
+# Four at once, since clients that repeat mostly wait. Without a package's name `go test` also prints what passing tests print.
+exec env INTERLOCK_CLIENTS=1 "${GO:-go}" test -count=1 -timeout 10m -parallel 4 -run '^TestBY_12' "$@"

@@ -73,6 +73,7 @@ func drive(t *testing.T, e *entry, speaks vendor, runtime string, driver ...stri
 		e.judge(t, r, speaks)
 	}
 	g.askedByDriver(speaks)
+	e.count(g)
 }
 
 // scriptDrivers is the script for SDKs, whose tool is named multiply.

@@ -45,6 +45,7 @@ type gateway struct {
 	first, second  *gwtest.Fake // Anthropic's
 	gpt, gptAtLast *gwtest.Fake // OpenAI's
 	log            *buffer
+	stop           func() // ends the program; it has to end well
 }
 
 func startGateway(t *testing.T) *gateway {
@@ -72,7 +73,13 @@ func startGateway(t *testing.T) *gateway {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- cmd.Wait() }()
-	t.Cleanup(func() { stop(t, cmd, exited, g.log) })
+	g.stop = sync.OnceFunc(func() { stop(t, cmd, exited, g.log) })
+	t.Cleanup(func() {
+		g.stop()
+		if t.Failed() {
+			t.Logf("the gateway's log:\n%s", g.log)
+		}
+	})
 	g.url = listening(t, g.log, exited)
 	return g
 }
@@ -111,9 +118,21 @@ func stop(t *testing.T, cmd *exec.Cmd, exited <-chan error, log *buffer) {
 		_ = cmd.Process.Kill()
 		t.Errorf("the gateway did not end:\n%s", log)
 	}
-	if t.Failed() {
-		t.Logf("the gateway's log:\n%s", log)
+}
+
+// refused counts the requests that were answered with a code. The log has them
+// all only when the gateway has ended, so this ends it.
+func (g *gateway) refused(code string) int {
+	g.t.Helper()
+	g.stop()
+	n := 0
+	for line := range strings.Lines(g.log.String()) {
+		var entry struct{ Msg, Code string }
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "request" && entry.Code == code {
+			n++
+		}
 	}
+	return n
 }
 
 // script lets the first members call tool when a request matches when, and say

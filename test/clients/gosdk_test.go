@@ -41,6 +41,7 @@ func driveGo(t *testing.T, e *entry, speaks vendor, checks func(url string) goCh
 		e.judge(t, r, speaks)
 	}
 	g.askedByDriver(speaks)
+	e.count(g)
 }
 
 // goFailure is an error as the SDKs show it; OpenAI's keeps the message in a

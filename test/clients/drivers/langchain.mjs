@@ -33,7 +33,7 @@ await run({
     embeddings: async () => [(await new OpenAIEmbeddings({ model: embeddingModel, apiKey, configuration }).embedQuery('a')).length],
   }),
   failover: async () => (await llm.invoke(failoverPrompt)).text,
-  // It repeats a 503 six times by itself; once is enough here.
+  // By default it repeats a 503 six times, which takes minutes.
   'unknown model': () => make({ model: unknownModel, maxRetries: 0 }).invoke(prompt),
   'wrong key': () => make({ apiKey: wrongKey, maxRetries: 0 }).invoke(prompt),
 });

@@ -28,7 +28,8 @@ export async function run(checks) {
     try {
       print({ check, saw: await body() });
     } catch (e) {
-      print({ check, error: { name: e?.constructor?.name, status: e?.status ?? e?.statusCode ?? 0, message: String(e?.message ?? e) } });
+      const last = e?.lastError ?? e; // the AI SDK's error about its retries has none of its own
+      print({ check, error: { name: e?.constructor?.name, status: last?.status ?? last?.statusCode ?? 0, message: String(e?.message ?? e) } });
     }
   }
 }
