@@ -30,8 +30,8 @@ dev: build ## The same with debug logs; rebuilds and restarts when a source file
 	@scripts/run.sh --watch
 
 .PHONY: build
-build: ## Build bin/interlock and bin/fakellm
-	@$(GO) build -trimpath -o bin/ ./cmd/...
+build: ## Build bin/interlock and bin/fakellm, as static programs
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
 
 ##@ Test
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/clients.md") //nolint:gochecknoglobals // a flag
+var update = flag.Bool("update", false, "write docs/reference/clients.md")
 
 // client is a line of the table and how it is tested.
 type client struct {

@@ -143,7 +143,7 @@ func run(t *testing.T, home string, argv []string, env ...string) output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the clients of this test
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir, cmd.SysProcAttr, cmd.WaitDelay = home, dieWithTest(), 5*time.Second
 	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + home, "TMPDIR=" + home, "LANG=C.UTF-8", "TERM=dumb"}, env...)
 	var stdout, stderr bytes.Buffer

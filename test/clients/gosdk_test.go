@@ -80,7 +80,7 @@ func goMessages(url string) goChecks {
 	c := connect(key)
 	say := func(model, prompt string) anthropic.MessageNewParams {
 		return anthropic.MessageNewParams{
-			Model: anthropic.Model(model), MaxTokens: 64,
+			Model: model, MaxTokens: 64,
 			Messages: []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(prompt))},
 		}
 	}

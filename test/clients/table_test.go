@@ -164,7 +164,7 @@ func compare(t *testing.T, found string, update bool) {
 			page, cmp.Diff(strings.Split(between, "\n"), strings.Split(found, "\n")))
 		return
 	}
-	if err := os.WriteFile(page, []byte(before+found+after), 0o644); err != nil { //nolint:gosec // a page of the docs is for all
+	if err := os.WriteFile(page, []byte(before+found+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
