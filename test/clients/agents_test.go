@@ -30,7 +30,7 @@ type agent struct {
 func (a agent) try(t *testing.T, e *entry) {
 	t.Helper()
 	g := startGateway(t)
-	g.script(taskPrompt, a.tool)
+	g.script(taskPrompt, 1, a.tool)
 	for _, c := range []struct{ check, model, key, prompt, want string }{
 		{stream, a.speaks.model(), key, helloPrompt, fakeText},
 		{streamedTools, a.speaks.model(), key, taskPrompt, toolText},
@@ -113,7 +113,7 @@ func codex(t *testing.T, e *entry, webSocket bool, more string) {
 		// Its own sandbox needs rights that a machine for tests may not give.
 		out := run(t, home, []string{program, "exec", "--skip-git-repo-check", "-s", "danger-full-access", prompt},
 			"CODEX_HOME="+home, "INTERLOCK_KEY="+key)
-		// Any status but 426 makes it try the WebSocket seven times.
+		// Any status but 426 makes it try the WebSocket again.
 		if n := strings.Count(out.stderr, "failed to connect to Responses WebSocket"); webSocket && n != 1 || !webSocket && n != 0 {
 			t.Errorf("it tried a WebSocket %d times:\n%s", n, out.stderr)
 		}

@@ -28,6 +28,7 @@ func TestBY_12_real_agents_and_SDKs(t *testing.T) {
 	}
 	isolation(t)
 	list := clients(t)
+	some := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
 	t.Run("clients", func(t *testing.T) {
 		for _, c := range list {
 			t.Run(c.client+" "+c.path, func(t *testing.T) {
@@ -40,6 +41,9 @@ func TestBY_12_real_agents_and_SDKs(t *testing.T) {
 	var entries []*entry
 	for _, c := range list {
 		entries = append(entries, c.entry)
+	}
+	if some {
+		return // only some clients were asked for
 	}
 	found := tables(entries)
 	fmt.Fprintf(os.Stdout, "\n%s\n", found) // also when all is well

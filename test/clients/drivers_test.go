@@ -79,7 +79,7 @@ func drive(t *testing.T, e *entry, speaks vendor, runtime string, driver ...stri
 // scriptDrivers is the script for SDKs, whose tool is named multiply.
 func (g *gateway) scriptDrivers() {
 	g.t.Helper()
-	g.script(`"multiply"`, fakellm.Tool{Name: "multiply", Input: json.RawMessage(`{"a":6,"b":7}`)})
+	g.script(`"multiply"`, 2, fakellm.Tool{Name: "multiply", Input: json.RawMessage(`{"a":6,"b":7}`)})
 }
 
 // askedByDriver checks that both tool tasks and the failover took place.

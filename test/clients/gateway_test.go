@@ -135,16 +135,16 @@ func (g *gateway) refused(code string) int {
 	return n
 }
 
-// script lets the first members call tool when a request matches when, and say
-// toolText to its result. A request with failoverPrompt finds them down, and
+// script lets the first members call tool when a request matches when, at most
+// so many times, and say toolText to its result. A request with failoverPrompt finds them down, and
 // the second ones there. Everything else gets the usual text.
-func (g *gateway) script(when string, tool fakellm.Tool) {
+func (g *gateway) script(when string, times int, tool fakellm.Tool) {
 	g.t.Helper()
 	for _, f := range []*gwtest.Fake{g.first, g.gpt} {
 		f.Rules(g.t,
 			fakellm.Rule{Name: "down", BodyRE: failoverPrompt, Action: fakellm.ActionStatus, Status: 503},
 			fakellm.Rule{Name: "answer", BodyRE: toolResult, Reply: &fakellm.Reply{Text: toolText}},
-			fakellm.Rule{Name: "call", BodyRE: when, Reply: &fakellm.Reply{Text: "I look it up.", Tools: []fakellm.Tool{tool}}})
+			fakellm.Rule{Name: "call", BodyRE: when, Times: times, Reply: &fakellm.Reply{Text: "I look it up.", Tools: []fakellm.Tool{tool}}})
 	}
 	for _, f := range []*gwtest.Fake{g.second, g.gptAtLast} {
 		f.Rules(g.t, fakellm.Rule{Name: "up", BodyRE: failoverPrompt, Reply: &fakellm.Reply{Text: failoverText}})
