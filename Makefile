@@ -30,13 +30,13 @@ dev: build ## The same with debug logs; rebuilds and restarts when a source file
 	@scripts/run.sh --watch
 
 .PHONY: build
-build: ## Build bin/interlock and bin/fakellm
-	@$(GO) build -trimpath -o bin/ ./cmd/...
+build: ## Build bin/interlock and bin/fakellm, as static programs
+	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
 
 ##@ Test
 
 .PHONY: test
-test: test-deps fmt-check vet spec-coverage lint bench-budget test-race ## Everything that CI checks
+test: test-deps fmt-check vet spec-coverage lint bench-budget test-race test-clients ## Everything that CI checks
 
 .PHONY: test-fast
 test-fast: ## Tests without the race detector and without the slow ones (under a minute)
@@ -45,6 +45,10 @@ test-fast: ## Tests without the race detector and without the slow ones (under a
 .PHONY: test-race
 test-race: test-deps
 	@$(GO) test -race -timeout 30m ./...
+
+.PHONY: test-clients
+test-clients: test-deps ## Run pinned agents and SDKs against the gateway; the first run installs them (1 GB)
+	@GO='$(GO)' scripts/test-clients.sh
 
 .PHONY: test-deps
 test-deps:

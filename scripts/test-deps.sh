@@ -21,6 +21,8 @@ compiles_c() { echo '#include <stdlib.h>' | gcc -x c -fsyntax-only -; }
 
 # The list. Add a program in the change whose tests first use it.
 need "the race detector" "gcc libc6-dev" compiles_c
+need "make test-clients" "npm" npm --version
+need "make test-clients" "python3-venv" python3 -c 'import ensurepip, venv'
 
 if [ ${#missing[@]} -eq 0 ]; then
   exit 0

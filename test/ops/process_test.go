@@ -46,6 +46,7 @@ func run(m *testing.M) int {
 	}
 	binary = filepath.Join(dir, "interlock")
 	build := exec.Command("go", "build", "-o", binary, "../../cmd/interlock")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
@@ -143,22 +144,35 @@ func (s *site) launch() *process {
 	if s.user > 0 {
 		p.cmd.SysProcAttr.Credential = &syscall.Credential{Uid: s.user, Gid: s.user}
 	}
+	p.run()
+	return p
+}
+
+// run starts the command; the process ends with the test.
+func (p *process) run() {
+	p.t.Helper()
 	if err := p.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	go func() { _ = p.cmd.Wait(); close(p.exited) }() // its state is looked at
-	s.t.Cleanup(func() {
+	p.t.Cleanup(func() {
 		p.kill()
 		p.client.CloseIdleConnections()
 	})
-	return p
 }
 
 // start starts the binary and waits until it listens.
 func (s *site) start() *process {
 	s.t.Helper()
 	p := s.launch()
-	poll(s.t, "it listens", func() bool {
+	p.listens()
+	return p
+}
+
+// listens waits until it listens.
+func (p *process) listens() {
+	p.t.Helper()
+	poll(p.t, "it listens", func() bool {
 		for line := range strings.SplitSeq(p.log.String(), "\n") {
 			var entry struct{ Msg, Address string }
 			if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "listening" {
@@ -168,12 +182,11 @@ func (s *site) start() *process {
 		}
 		select {
 		case <-p.exited:
-			s.t.Fatalf("it ended with %v:\n%s", p.cmd.ProcessState, p.log)
+			p.t.Fatalf("it ended with %v:\n%s", p.cmd.ProcessState, p.log)
 		default:
 		}
 		return false
 	})
-	return p
 }
 
 // kill ends the process as a crash does, and waits for its end.
