@@ -133,6 +133,9 @@ func (s *server) registerAll() {
 		if r.Kind == "Provider" {
 			s.registerOperations(r)
 		}
+		if r.Kind == "User" {
+			s.registerPassword(r)
+		}
 	}
 	s.registerVersions()
 	s.registerDocuments()
@@ -140,6 +143,9 @@ func (s *server) registerAll() {
 	s.registerRouting()
 	s.registerUpstreams()
 	s.registerMe()
+	s.registerAuth()
+	s.registerStats()
+	s.registerLive()
 }
 
 // publishSpec serves the document to everybody.
@@ -189,8 +195,9 @@ func humaConfig() huma.Config {
 	}
 	cfg.Formats = map[string]huma.Format{"application/json": format, "json": format}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"bearer": {Type: "http", Scheme: "bearer", Description: "An admin token."},
+		"bearer":  {Type: "http", Scheme: "bearer", Description: "An admin token."},
+		"session": {Type: "apiKey", In: "cookie", Name: "interlock_session", Description: "A session of the console. Over https its name is __Host-interlock_session. A request that changes something has the Content-Type application/json or the header X-Interlock-Csrf: 1."},
 	}
-	cfg.Security = []map[string][]string{{"bearer": {}}}
+	cfg.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	return cfg
 }

@@ -31,6 +31,8 @@ const (
 type operation struct {
 	huma.Operation
 	role Role
+	// public: everybody may call it. It has no role.
+	public bool
 	// body describes the request's body; nil is none. It is read raw.
 	body         *huma.Schema
 	optionalBody bool
@@ -50,6 +52,7 @@ const (
 	roleKey    = "role"
 	acceptsKey = "accepts"
 	lenientKey = "lenient"
+	publicKey  = "public"
 )
 
 // jsonBody describes a JSON answer.
@@ -59,8 +62,12 @@ func jsonBody(s *huma.Schema) map[string]*huma.MediaType {
 
 // register declares one operation.
 func register[I, O any](s *server, op operation, handle func(context.Context, *I) (*O, error)) {
-	op.Metadata = map[string]any{roleKey: op.role, acceptsKey: op.accepts, lenientKey: op.lenient}
+	op.Metadata = map[string]any{roleKey: op.role, acceptsKey: op.accepts, lenientKey: op.lenient, publicKey: op.public}
 	op.Extensions = map[string]any{"x-role": string(op.role)}
+	if op.public {
+		op.Extensions["x-role"] = "public"
+		op.Security = []map[string][]string{{}} // none is needed
+	}
 	op.Responses = map[string]*huma.Response{}
 	op.SkipValidateBody = true // it is read strictly where it is used
 	if op.body != nil {
@@ -102,9 +109,10 @@ func (s *server) document(op *operation) {
 	for status, content := range op.answers {
 		op.Responses[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: content, Headers: headers}
 	}
-	failed := slices.Concat(op.errors, []int{
-		http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusServiceUnavailable,
-	})
+	failed := slices.Concat(op.errors, []int{http.StatusBadRequest, http.StatusServiceUnavailable})
+	if !op.public {
+		failed = append(failed, http.StatusUnauthorized, http.StatusForbidden)
+	}
 	if op.body != nil {
 		failed = append(failed, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	}

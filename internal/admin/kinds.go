@@ -84,7 +84,9 @@ func Resources() []Resource {
 		{Kind: "Team", Plural: "teams", Tag: "Organisation"},
 		{
 			Kind: "User", Plural: "users", Tag: "Organisation",
-			enums: map[string][]string{"role": {"gateway-admin", "viewer"}},
+			readOnly: map[string]*huma.Schema{"hasPassword": flag("The user has a password, which nobody can read.")},
+			enums:    map[string][]string{"role": {"gateway-admin", "viewer"}},
+			nullable: []string{"password"},
 		},
 		{
 			Kind: "Settings", Plural: "settings", Tag: "Settings", Single: true,

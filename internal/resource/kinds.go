@@ -22,7 +22,7 @@ func Kinds() []Kind {
 		{Name: "Model", New: func() Object { return &Model{} }},
 		{Name: "Department", New: func() Object { return &Department{} }},
 		{Name: "Team", New: func() Object { return &Team{} }},
-		{Name: "User", New: func() Object { return &User{} }},
+		{Name: "User", New: func() Object { return &User{} }, ReadOnly: []string{"hasPassword"}},
 		{Name: "Settings", New: func() Object { return &Settings{} }},
 	}
 }

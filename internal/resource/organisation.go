@@ -24,8 +24,9 @@ type User struct {
 	Groups []string `json:"groups,omitempty"`
 	// Role is gateway-admin, viewer, or empty for none.
 	Role string `json:"role,omitempty"`
-	// Password is write-only.
-	Password string `json:"password,omitempty"`
+	// Password is for the console. It is write-only: 10 to 256 characters, of
+	// which an argon2id hash is kept. Documents have none.
+	Password string `json:"password,omitempty" secret:"true"`
 }
 
 // FoldsCase tells whether names of a kind are the same in upper and lower

@@ -1,0 +1,33 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+type passwordIn struct {
+	NameParams
+	RawBody []byte
+}
+
+// noContent is an answer without a body.
+type noContent struct{}
+
+// registerPassword declares the change of a user's password alone: also of a
+// user that a file owns, whose other fields are read-only here.
+func (s *server) registerPassword(user Resource) {
+	register(s, operation{
+		Operation: huma.Operation{
+			OperationID: "setUserPassword", Method: http.MethodPut, Path: "/users/{name}/password", Tags: []string{user.Tag}, DefaultStatus: http.StatusNoContent,
+			Summary: "Set a user's password", Description: "Ends the sessions that the user signed in to with the old one. Files have no passwords, so it can be set for a user that a file owns as well.",
+		},
+		role: RoleAdmin, body: texts("password"), errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests},
+		answers: map[int]map[string]*huma.MediaType{http.StatusNoContent: nil},
+	}, s.setPassword)
+}
+
+func (s *server) setPassword(context.Context, *passwordIn) (*noContent, error) {
+	return nil, notReady()
+}
