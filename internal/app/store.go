@@ -81,8 +81,9 @@ func with[T any](ctx context.Context, r *reopening, f func(*sqlstore.Store) (T, 
 }
 
 var (
-	_ store.Config = (*reopening)(nil)
-	_ store.Audit  = (*reopening)(nil)
+	_ store.Config   = (*reopening)(nil)
+	_ store.Audit    = (*reopening)(nil)
+	_ store.Sessions = (*reopening)(nil)
 )
 
 func (r *reopening) Load(ctx context.Context) (*store.State, error) {
@@ -133,4 +134,40 @@ func (r *reopening) Records(ctx context.Context, f store.RecordFilter, limit int
 
 func (r *reopening) DeleteBefore(ctx context.Context, t time.Time, limit int) (int, error) {
 	return with(ctx, r, func(s *sqlstore.Store) (int, error) { return s.DeleteBefore(ctx, t, limit) })
+}
+
+func (r *reopening) AddSession(ctx context.Context, n store.Session) error {
+	s, err := r.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.AddSession(ctx, n)
+}
+
+func (r *reopening) FindSession(ctx context.Context, hash [32]byte) (*store.Session, error) {
+	return with(ctx, r, func(s *sqlstore.Store) (*store.Session, error) { return s.FindSession(ctx, hash) })
+}
+
+func (r *reopening) SeeSession(ctx context.Context, hash [32]byte, at time.Time) error {
+	s, err := r.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.SeeSession(ctx, hash, at)
+}
+
+func (r *reopening) EndSession(ctx context.Context, hash [32]byte) error {
+	s, err := r.get(ctx)
+	if err != nil {
+		return err
+	}
+	return s.EndSession(ctx, hash)
+}
+
+func (r *reopening) SessionsVia(ctx context.Context, via string) ([]store.Session, error) {
+	return with(ctx, r, func(s *sqlstore.Store) ([]store.Session, error) { return s.SessionsVia(ctx, via) })
+}
+
+func (r *reopening) EndSessions(ctx context.Context, seenBefore, createdBefore time.Time) (int, error) {
+	return with(ctx, r, func(s *sqlstore.Store) (int, error) { return s.EndSessions(ctx, seenBefore, createdBefore) })
 }

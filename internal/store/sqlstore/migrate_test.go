@@ -25,9 +25,10 @@ import (
 // Add a line for a new one.
 func TestMigrationsAreAppendOnly(t *testing.T) {
 	want := map[string]string{
-		"sqlite/00001_config.sql":      "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
-		"sqlite/00002_audit.sql":       "7086e87544bc233b019dbeb8e9b8b1a4c004768d9cacdb46f5bfb4992b0fd213",
-		"sqlite/00003_audit_packs.sql": "559afb0f0ed58770c520f6709957d8532e8f83fa31f8139565e3f809f4469427",
+		"sqlite/00001_config.sql":           "2c904982270f086c1c9efef67f4e9cc07705d8877f15588935f23cdcb307cbd8",
+		"sqlite/00002_audit.sql":            "7086e87544bc233b019dbeb8e9b8b1a4c004768d9cacdb46f5bfb4992b0fd213",
+		"sqlite/00005_console_sessions.sql": "0d1f1c11ef35c454db079efd4e2cceb132ef34f1544d8b4d1cbc4ce60dc3a903",
+		"sqlite/00003_audit_packs.sql":      "559afb0f0ed58770c520f6709957d8532e8f83fa31f8139565e3f809f4469427",
 	}
 	files, err := sqlstore.Migrations()
 	if err != nil {

@@ -26,7 +26,7 @@ type Options struct {
 	BusyTimeout time.Duration
 }
 
-// Store implements store.Config and store.Audit.
+// Store implements store.Config, store.Audit and store.Sessions.
 type Store struct {
 	dialect *dialect
 	db      *connections
@@ -36,8 +36,9 @@ type Store struct {
 }
 
 var (
-	_ store.Config = (*Store)(nil)
-	_ store.Audit  = (*Store)(nil)
+	_ store.Config   = (*Store)(nil)
+	_ store.Audit    = (*Store)(nil)
+	_ store.Sessions = (*Store)(nil)
 )
 
 // Open opens the database, creates it if it is not there, and migrates it to

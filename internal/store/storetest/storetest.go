@@ -19,6 +19,7 @@ import (
 type Store interface {
 	store.Config
 	store.Audit
+	store.Sessions
 	Close() error
 }
 
@@ -35,6 +36,7 @@ func Run(t *testing.T, prepare func(t *testing.T) Open) {
 		{"documents", documentTests()},
 		{"history", historyTests()},
 		{"keys", keyTests()},
+		{"sessions", sessionTests()},
 		{"concurrency", concurrencyTests()},
 		{"audit", auditTests()},
 		{"retention", retentionTests()},
