@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/auth/signin"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
@@ -39,6 +40,10 @@ type Options struct {
 	Sync func(context.Context) error
 	// Auth tells who calls: ErrUnauthenticated for nobody.
 	Auth func(*http.Request) (Principal, error)
+	// SignIn lets people in; nil takes what Auth accepts only.
+	SignIn *signin.Service
+	// PublicURL is how browsers reach the server; empty is as they say.
+	PublicURL string
 	// Explain decides a recorded request again on the configuration that
 	// decided it. A nil plan means that nothing was decided, a nil function
 	// that this server can't explain.

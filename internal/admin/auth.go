@@ -39,6 +39,8 @@ type Principal struct {
 	// Name is the actor in the audit, such as "token:1a2b".
 	Name string
 	Role Role
+	// Via is how they are known; empty is by a token.
+	Via string
 }
 
 // ErrUnauthenticated says that the request has no credential, or a wrong one. Any other

@@ -62,10 +62,10 @@ type (
 		ReturnTo string `query:"returnTo" maxLength:"2000" doc:"Where to go afterwards: a path below /console."`
 	}
 	oidcCallbackIn struct {
-		Code        string `query:"code" maxLength:"8192"`
-		State       string `query:"state" maxLength:"1024"`
-		Error       string `query:"error" maxLength:"1024"`
-		Description string `query:"error_description" maxLength:"8192"`
+		Code   string `query:"code" maxLength:"8192"`
+		State  string `query:"state" maxLength:"1024"`
+		Error  string `query:"error" maxLength:"1024"`
+		Issuer string `query:"iss" maxLength:"2000"`
 	}
 	// elsewhere sends a browser to another page.
 	elsewhere struct {
@@ -129,7 +129,7 @@ func (s *server) registerAuth() {
 	register(s, operation{
 		Operation: huma.Operation{
 			OperationID: "finishOIDC", Method: http.MethodGet, Path: "/auth/oidc/callback", Tags: tags, DefaultStatus: http.StatusFound, Summary: "Come back from the OpenID issuer",
-			Description: "The redirect URI to register at the issuer. Leads to the page that was asked for, or to /console/sign-in?error=… with no_role, oidc_failed, oidc_unavailable or oidc_expired.",
+			Description: "The redirect URI to register at the issuer. Leads to the page that was asked for, or to /console/sign-in?error=… with no_role, oidc_failed, oidc_unavailable, oidc_expired, oidc_off or failed.",
 		},
 		public: true, lenient: true, answers: map[int]map[string]*huma.MediaType{http.StatusFound: nil},
 	}, s.finishOIDC)

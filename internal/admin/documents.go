@@ -230,6 +230,10 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, where places, err e
 			}})
 			continue
 		}
+		if list := resource.CheckDocument(obj); len(list) > 0 {
+			report(at, target, list)
+			continue
+		}
 		where[target] = standing{at: at}
 		ops = append(ops, control.Op{Put: obj, Nulls: nulls})
 	}

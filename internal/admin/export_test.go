@@ -87,7 +87,7 @@ func operationOf(doc *huma.OpenAPI, method, path string) *huma.Operation {
 type Operation struct {
 	ID, Method, Path string
 	Role             Role
-	Body             bool
+	Body, Public     bool
 }
 
 // Operations lists all operations of the document.
@@ -101,7 +101,7 @@ func Operations() ([]Operation, error) {
 		for method, op := range map[string]*huma.Operation{"GET": item.Get, "POST": item.Post, "PUT": item.Put, "DELETE": item.Delete, "PATCH": item.Patch, "HEAD": item.Head, "OPTIONS": item.Options} {
 			if op != nil {
 				role, _ := op.Metadata[roleKey].(Role)
-				out = append(out, Operation{op.OperationID, method, Prefix + path, role, op.RequestBody != nil})
+				out = append(out, Operation{op.OperationID, method, Prefix + path, role, op.RequestBody != nil, op.Metadata[publicKey] == true})
 			}
 		}
 	}

@@ -40,7 +40,7 @@ var notBuilt = map[string][]string{
 	"Route":    {"allowCrossProvider"},
 	"Key":      {"secret", "allowedModels", "rateLimits", "rotatedFrom", "providerCredential" /* of virtual keys */},
 	"Team":     {"allowedModels"},
-	"User":     {"password"},
+	"User":     {"password" /* write-only */},
 	"Settings": {"globalModelAllowlist"},
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
 // Sizes of bodies.
@@ -138,19 +139,19 @@ func (s *server) problemResponse(status int) *huma.Response {
 // guard lets a request through to its operation: known, allowed, well formed.
 func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(ctx)
-	who, err := s.opt.Auth(r)
-	if errors.Is(err, ErrUnauthenticated) {
-		fault(http.StatusUnauthorized, "unauthenticated", "send a valid admin token as Authorization: Bearer TOKEN").write(w)
-		return
-	}
-	if err != nil {
-		s.problem(r.Context(), err, resource.Ref{}).write(w)
-		return
-	}
-	need, ok := ctx.Operation().Metadata[roleKey].(Role)
-	if !ok || !who.Role.may(need) {
-		fault(http.StatusForbidden, "forbidden", "this needs the role %s; %s has %q", need, who.Name, who.Role).write(w)
-		return
+	known := context.WithValue(context.WithValue(r.Context(), requestKey{}, r), writerKey{}, w)
+	if public, _ := ctx.Operation().Metadata[publicKey].(bool); public {
+		if !unforgeable(r) {
+			forged().write(w)
+			return
+		}
+	} else {
+		who, token, p := s.admit(r, ctx.Operation())
+		if p != nil {
+			p.write(w)
+			return
+		}
+		known = context.WithValue(withPrincipal(known, who), sessionKey{}, secret.New(token))
 	}
 	if p := wellFormed(r, ctx.Operation()); p != nil {
 		p.write(w)
@@ -162,7 +163,23 @@ func (s *server) guard(ctx huma.Context, next func(huma.Context)) {
 	if ctx.Operation().Metadata[lenientKey] == true {
 		dropUnknown(r, ctx.Operation())
 	}
-	next(huma.WithContext(ctx, context.WithValue(withPrincipal(r.Context(), who), writerKey{}, w)))
+	next(huma.WithContext(ctx, known))
+}
+
+// admit tells who calls, if they may.
+func (s *server) admit(r *http.Request, op *huma.Operation) (who Principal, token string, p *Problem) {
+	who, token, err := s.who(r)
+	if errors.Is(err, ErrUnauthenticated) {
+		return who, "", fault(http.StatusUnauthorized, "unauthenticated", "send a valid admin token as Authorization: Bearer TOKEN, or sign in to the console")
+	}
+	if err != nil {
+		return who, "", s.problem(r.Context(), err, resource.Ref{})
+	}
+	need, ok := op.Metadata[roleKey].(Role)
+	if !ok || !who.Role.may(need) {
+		return who, "", fault(http.StatusForbidden, "forbidden", "this needs the role %s; %s has %q", need, who.Name, who.Role)
+	}
+	return who, token, nil
 }
 
 type writerKey struct{}

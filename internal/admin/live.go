@@ -59,4 +59,6 @@ func (s *server) registerLive() {
 	}, s.streamEvents)
 }
 
-func (s *server) streamEvents(context.Context, *struct{}) (*eventsOut, error) { return nil, notReady() }
+func (s *server) streamEvents(context.Context, *struct{}) (*eventsOut, error) {
+	return nil, fault(503, "not_ready", "this part is being built")
+}

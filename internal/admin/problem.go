@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/interlock-gateway/interlock/internal/auth/password"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/store"
@@ -111,6 +112,10 @@ func (s *server) problem(ctx context.Context, err error, target resource.Ref) *P
 		return p
 	case errors.As(err, &refused):
 		return refusal(refused, target)
+	case errors.Is(err, password.ErrBusy):
+		return busy()
+	case errors.Is(err, errForged):
+		return forged()
 	case errors.Is(err, store.ErrNotFound):
 		return fault(http.StatusNotFound, "not_found", "it is not there")
 	case errors.Is(err, store.ErrConflict):

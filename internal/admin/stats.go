@@ -91,4 +91,6 @@ func (s *server) registerStats() {
 	}, s.stats)
 }
 
-func (s *server) stats(context.Context, *statsIn) (*statsOut, error) { return nil, notReady() }
+func (s *server) stats(context.Context, *statsIn) (*statsOut, error) {
+	return nil, fault(503, "not_ready", "this part is being built")
+}

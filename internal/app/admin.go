@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/admin"
@@ -38,22 +37,17 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 	return out, nil
 }
 
-// handler puts the admin API beside the data plane.
-func (a *App) handler() (http.Handler, error) {
+// adminAPI makes the admin API.
+func (a *App) adminAPI() (http.Handler, error) {
 	api, err := admin.New(admin.Options{
-		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate,
-		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses, Audit: a.recordChange, Replica: replica(), Log: a.log,
+		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate, SignIn: a.people, PublicURL: a.cfg.Server.PublicURL,
+		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses,
+		Audit: a.recordChange, Replica: replica(), Log: a.log, Version: version(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the admin API: %w", err)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/api/v1/") || r.URL.Path == "/api/v1" {
-			api.ServeHTTP(w, r)
-			return
-		}
-		a.gateway.ServeHTTP(w, r)
-	}), nil
+	return api, nil
 }
 
 // replica names this process where several share a configuration.

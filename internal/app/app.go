@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth/issuer"
+	"github.com/interlock-gateway/interlock/internal/auth/signin"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/gateway"
@@ -42,14 +40,17 @@ type App struct {
 	imports *audit.Importer
 	control *control.Control
 	admins  *admin.Tokens
+	people  *signin.Service
 	board   *state.Board
 	pins    *state.Pins
 	issuers *issuer.Set
 	gateway *gateway.Gateway
-	server  *http.Server
-	lis     net.Listener
 	cut     context.CancelCauseFunc
 	served  chan error
+
+	listeners []*listener // of the data plane, then of administration if that has its own
+
+	published chan struct{} // a configuration was, since the last look
 
 	filing  sync.Mutex     // one that applies the file at a time
 	pending *config.Loaded // the file that could not be applied yet
@@ -62,7 +63,7 @@ type App struct {
 // the spool and publishes the first snapshot; nothing listens yet. On error
 // everything that was opened is closed again.
 func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err error) {
-	a := &App{cfg: l.Config, served: make(chan error, 1), level: new(slog.LevelVar)}
+	a := &App{cfg: l.Config, served: make(chan error, 2), level: new(slog.LevelVar), published: make(chan struct{}, 1)}
 	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
 	a.secrets.dataDir = l.Config.Storage.DataDir
 	a.secrets.set(l)
@@ -98,21 +99,8 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		Log:          a.log,
 	})
 	a.gateway.Tune(tunables(a.cfg))
-	handler, err := a.handler()
-	if err != nil {
+	if err = a.newListeners(ctx); err != nil {
 		return nil, err
-	}
-	// Running requests outlive the context that Run is given; they are cut
-	// off only when the drain time is over.
-	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))
-	a.cut = cut
-	a.server = &http.Server{
-		Handler:           handler,
-		BaseContext:       func(net.Listener) context.Context { return base },
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       120 * time.Second,
-		MaxHeaderBytes:    1 << 20,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
 	return a, nil
 }
@@ -150,8 +138,12 @@ func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
 	if err != nil {
 		return err
 	}
+	hasher := newHasher()
+	if err := a.startSignIn(l, box, hasher); err != nil {
+		return err
+	}
 	a.control = control.New(control.Options{
-		Store: a.store, Box: box, Resolve: a.secrets.resolve, Log: a.log,
+		Store: a.store, Box: box, Hash: hasher.Hash, Resolve: a.secrets.resolve, Log: a.log,
 		Compile: compile.compile, Publish: a.publish,
 		Audit:        a.recordChange,
 		SnapshotPath: filepath.Join(a.cfg.Storage.DataDir, "snapshot.json"),
@@ -169,45 +161,24 @@ func (a *App) startControl(ctx context.Context, l *config.Loaded) error {
 	return err
 }
 
-// Listen takes the address; connections wait until Start serves them. On error
-// everything is closed.
-func (a *App) Listen(ctx context.Context) error {
-	var lc net.ListenConfig
-	lis, err := lc.Listen(ctx, "tcp", a.cfg.Server.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) {
-		err = fmt.Errorf("%w; end the program that listens there, or choose another address with --listen HOST:PORT", err)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("listen on %s (server.listen): %w", a.cfg.Server.Listen, err), a.closeStorage())
-	}
-	a.lis = lis
-	return nil
-}
-
-// Discard closes a server that listens and was not started.
-func (a *App) Discard() error { return errors.Join(a.lis.Close(), a.closeStorage()) }
-
 // Start serves in the background. It listens, unless Listen was called.
 func (a *App) Start(ctx context.Context) error {
-	if a.lis == nil {
+	if a.listeners[0].lis == nil {
 		if err := a.Listen(ctx); err != nil {
 			return err
 		}
 	}
-	lis := a.lis
 	background, halt := context.WithCancel(context.WithoutCancel(ctx))
 	a.halt = halt
 	a.work.Go(func() { a.imports.Run(background) })
 	a.work.Go(func() { a.control.Follow(background, followEvery, func() { a.applyPending(background) }) })
 	a.work.Go(func() { a.retain(background) })
-	go func() { a.served <- a.server.Serve(lis) }()
+	a.work.Go(func() { a.sweep(background) })
+	a.serve()
 	providers, routes := a.Size()
-	a.log.Info("listening", "address", lis.Addr().String(), "providers", providers, "routes", routes)
+	a.log.Info("listening", "address", a.Addr(), "adminAddress", a.AdminAddr(), "providers", providers, "routes", routes)
 	return nil
 }
-
-// Addr is the address that the server listens on, once started.
-func (a *App) Addr() string { return a.lis.Addr().String() }
 
 // Stop ends the server: not ready, no new connections, running requests are
 // finished for up to the drain time and then cut off with an error in their
@@ -218,18 +189,20 @@ func (a *App) Stop(ctx context.Context) error {
 	a.log.Info("stopping", "running", a.gateway.InFlight(), "drainSeconds", a.cfg.Server.DrainSeconds)
 	drain, cancel := context.WithTimeout(ctx, time.Duration(a.cfg.Server.DrainSeconds)*time.Second)
 	defer cancel()
-	err := a.server.Shutdown(drain)
+	err := a.shutdown(drain)
 	if err != nil {
 		a.log.Warn("the drain time is over; cutting off what still runs", "running", a.gateway.InFlight())
 		a.cut(gateway.ErrShutdown())
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		if a.server.Shutdown(last) != nil {
-			_ = a.server.Close() // what did not end by itself is closed
+		if a.shutdown(last) != nil {
+			for _, l := range a.listeners {
+				_ = l.server.Close() // what did not end by itself is closed
+			}
 		}
 	}
 	a.cut(gateway.ErrShutdown())
-	serr := <-a.served
+	serr := a.ended()
 	a.halt()
 	a.work.Wait()
 	a.issuers.Close()
@@ -243,11 +216,7 @@ func (a *App) Stop(ctx context.Context) error {
 	if err := a.imports.Sync(flush); err != nil {
 		a.log.Error("the last audit records stay in the spool; the next start stores them", "error", err)
 	}
-	err = a.closeStorage()
-	if !errors.Is(serr, http.ErrServerClosed) {
-		return errors.Join(serr, err)
-	}
-	return err
+	return errors.Join(serr, a.closeStorage())
 }
 
 // closeStorage closes what openStorage opened.

@@ -43,6 +43,10 @@ func (a *App) publish(next *snapshot.Live) {
 	if !a.live.Publish(next) {
 		return
 	}
+	select {
+	case a.published <- struct{}{}:
+	default: // it will be looked at anyway
+	}
 	providers, routes := map[routing.ProviderID]bool{}, map[routing.RouteID]bool{}
 	for _, p := range next.Routing.Providers() {
 		providers[p.ID] = true

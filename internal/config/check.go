@@ -81,6 +81,9 @@ func (l *loader) checkAddresses() {
 	l.invalid("server.listen", checkListen(c.Server.Listen))
 	if c.Server.AdminListen != "" {
 		l.invalid("server.adminListen", checkListen(c.Server.AdminListen))
+		if _, port, err := net.SplitHostPort(c.Server.AdminListen); err == nil && c.Server.AdminListen == c.Server.Listen && port != "0" {
+			l.setting(resource.CodeInvalid, "server.adminListen", "it is the same as server.listen; choose another port, or leave it out to have both on one")
+		}
 	}
 	for _, u := range []struct{ path, value string }{
 		{"server.publicUrl", c.Server.PublicURL},
@@ -147,9 +150,7 @@ func (l *loader) checkAuth() {
 	for i, ref := range a.AdminTokens {
 		l.checkReference(resource.IndexPath("auth.adminTokens", i), ref)
 	}
-	if a.OIDC.ClientSecret != "" {
-		l.checkReference("auth.oidc.clientSecret", a.OIDC.ClientSecret)
-	}
+	l.checkOIDC()
 	l.checkIssuers()
 }
 

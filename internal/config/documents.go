@@ -78,7 +78,7 @@ func readDocument(d *yamldoc.Doc) (*document, resource.Problems) {
 	object.Head().Kind = kind.Name
 	ps := doc.decoded.Problems
 	found := object.Check()
-	for _, p := range resource.NotBuilt(object) {
+	for _, p := range slices.Concat(resource.NotBuilt(object), resource.CheckDocument(object)) {
 		if !slices.ContainsFunc(found, func(f resource.Problem) bool { return f.Path == p.Path }) {
 			found = append(found, p)
 		}

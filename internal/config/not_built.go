@@ -19,9 +19,7 @@ type unbuilt struct{ path, reason string }
 // step that builds a part deletes its line.
 func notBuilt() []unbuilt {
 	return []unbuilt{
-		{"server.adminListen", "this version has one listener"},
 		{"sharedState", "this version runs as one process, without shared state"},
-		{"auth.oidc", "this version has no console to sign in to"},
 		{"llmProxy.sessionPinTTLSeconds", "this version does not pin sessions"},
 		{"llmProxy.denialStatus", "this version denies no models"},
 		{"llmProxy.ruleBalancing", "this version has no routing rules"},

@@ -47,6 +47,8 @@ type Op struct {
 	restored bool
 	// whole: the object's secrets are all there; an empty one is none.
 	whole bool
+	// hashed: the password is a hash already.
+	hashed bool
 }
 
 func (op *Op) ref() resource.Ref {
@@ -144,6 +146,9 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 	var next *compiled
 	var changes []store.Change
 	var summary string
+	if err := c.hashPasswords(ctx, &b); err != nil {
+		return nil, err
+	}
 	state, err := c.opt.Store.Update(ctx, c.opt.Now(), func(s *store.State) (*store.Write, error) {
 		if used := c.published(); s.Revision < used {
 			return nil, &Error{Status: 503, Code: "store_unavailable", Detail: "the configuration can't be changed now: " + behind(s.Revision, used).Error()}
@@ -329,7 +334,7 @@ func inherit(o, old resource.Object, op *Op, ref resource.Ref) error {
 				Detail:   fmt.Sprintf("%s %s holds a mask, not a secret; leave the field out to keep the stored value, or send null to remove it", ref, f.Path),
 				Problems: resource.Problems{{Code: "secret", Object: ref, Path: f.Path, Message: "this is a mask, not a secret; leave the field out to keep the stored value"}},
 			}
-		case *f.Value == "" && old != nil && !op.whole && !slices.Contains(op.Nulls, f.Path):
+		case *f.Value == "" && old != nil && (!op.whole || isPassword(o)) && !slices.Contains(op.Nulls, f.Path):
 			*f.Value = storedSecret(old, f.Path)
 		}
 	}

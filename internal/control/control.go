@@ -23,6 +23,8 @@ type Options struct {
 	// Publish makes a snapshot current.
 	Publish func(*snapshot.Live)
 	Box     *secret.Box
+	// Hash makes the hash of a password; nil takes no passwords.
+	Hash func(ctx context.Context, password secret.String) (string, error)
 	// Resolve gives the value of env: and file: references.
 	Resolve func(ref string) (secret.String, error)
 	// Audit records a change; it must not fail silently.

@@ -16,7 +16,11 @@ func (c *Control) CompileWith(ctx context.Context, ops []Op) (*snapshot.Live, er
 	if err != nil {
 		return nil, err
 	}
-	_, after, err := c.plan(s, &Batch{Owner: store.OwnerAPI, TakeOver: true, DryRun: true, Ops: ops})
+	b := &Batch{Owner: store.OwnerAPI, TakeOver: true, DryRun: true, Ops: ops}
+	if err := c.hashPasswords(ctx, b); err != nil {
+		return nil, err
+	}
+	_, after, err := c.plan(s, b)
 	if err != nil {
 		return nil, err
 	}

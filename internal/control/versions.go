@@ -83,7 +83,8 @@ func (c *Control) Compare(ctx context.Context, a, b int64) ([]Diff, error) {
 
 // Restore makes a new version that is like an old one, checked like any
 // change. Objects that a file owns stay as they are. Secrets of keys that were
-// revoked or replaced since then do too: a revoked key comes back without.
+// revoked or replaced since then do too: a revoked key comes back without. So
+// does a user who was deleted; others keep the password that they have.
 func (c *Control) Restore(ctx context.Context, actor string, n int64, dryRun bool) (*Result, error) {
 	docs, err := c.at(ctx, n)
 	if err != nil {
@@ -107,6 +108,9 @@ func (c *Control) Restore(ctx context.Context, actor string, n int64, dryRun boo
 		}
 		if k, ok := o.(*resource.Key); ok && (wasRevoked(now, docs[i].ID) || c.kept(now, k)) {
 			k.Secret = ""
+		}
+		if err := keepPassword(o, find(now, ref.Kind, ref.Name)); err != nil {
+			return nil, err
 		}
 		b.Ops = append(b.Ops, Op{Put: o, restored: true, id: docs[i].ID})
 	}

@@ -90,6 +90,8 @@ func (v *viewer) view(d *store.Document) (*Object, error) {
 		out.Modes, err = modesOf(v.s, o)
 	case *resource.Key:
 		v.c.viewKey(v.s, d, out)
+	case *resource.User:
+		out.Extra["hasPassword"] = o.Password != ""
 	}
 	if err != nil {
 		return nil, err

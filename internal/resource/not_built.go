@@ -63,8 +63,6 @@ func unbuiltFields(o Object, e effect) []Problem {
 		fields = o.unbuilt()
 	case *Team:
 		fields = o.unbuilt()
-	case *User:
-		fields = o.unbuilt()
 	case *Settings:
 		fields = o.unbuilt()
 	}

@@ -28,7 +28,7 @@ func TestNotBuilt_every_field_is_built_or_refused(t *testing.T) {
 		"Model":      {"modality", "family", "contextWindow", "maxOutputTokens", "prices", "deprecated"},
 		"Department": {"description"},
 		"Team":       {"department", "description"},
-		"User":       {"team", "groups", "role"},
+		"User":       {"team", "groups", "role", "password"},
 		"Settings": {
 			"residencies", "unknownModelStatus", "globalPassthrough", "requireDataHandling", "allowAnonymousPassthrough",
 		},

@@ -1,6 +1,12 @@
 package resource
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Department is a part of the organisation.
 type Department struct {
@@ -132,6 +138,43 @@ func (t *Team) unbuilt() []unbuilt {
 	return []unbuilt{{"allowedModels", len(t.AllowedModels) > 0, "", deny}}
 }
 
-func (u *User) unbuilt() []unbuilt {
-	return []unbuilt{{"password", u.Password != "", "this version has no console to sign in to; leave it out", refuse}}
+func (u *User) secretFields() []SecretField { return []SecretField{{"password", &u.Password}} }
+
+// Lengths of passwords, in characters.
+const (
+	minPassword = 10
+	maxPassword = 256
+)
+
+// CheckPassword tells what is wrong with a new password. It never repeats it.
+func CheckPassword(value string) error {
+	if !utf8.ValidString(value) {
+		return errors.New("the password is not UTF-8")
+	}
+	if n := utf8.RuneCountInString(value); n < minPassword || n > maxPassword {
+		return fmt.Errorf("a password has %d to %d characters, this one %d", minPassword, maxPassword, n)
+	}
+	if strings.ContainsFunc(value, unicode.IsControl) {
+		return errors.New("the password has a line break or another control character; check what was copied")
+	}
+	return nil
+}
+
+// CheckDocument reports what an object may have, but not when it is a document
+// of a file or of an import.
+func CheckDocument(o Object) []Problem {
+	u, ok := o.(*User)
+	if !ok || u.Password == "" {
+		return nil
+	}
+	c := newChecker(u.Head())
+	c.code(CodeInvalid, "password", "%s", "a password does not belong in a document, where others can read it; leave it out and set it with: interlock users set-password NAME")
+	return c.ps
+}
+
+// IsWrittenPassword tells a password that is written out from none, from a mask
+// and from what the store sealed. Unlike other secrets it is never a reference:
+// any text can be a password.
+func IsWrittenPassword(value string) bool {
+	return value != "" && !IsSealedSecret(value) && !strings.HasPrefix(value, "***")
 }

@@ -86,6 +86,7 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 	c.config.Families = c.families()
 	c.models()
 	c.keys()
+	c.users()
 	if len(c.problems) > 0 {
 		return nil, c.problems
 	}

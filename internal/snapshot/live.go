@@ -18,6 +18,8 @@ type Live struct {
 	Keys     *auth.Keys
 	// Callers says who is let in besides the holders of keys.
 	Callers auth.Rules
+	// Users are the people who may use the console.
+	Users *auth.Users
 	// Warnings are what is kept and does nothing, or not what was meant.
 	Warnings resource.Problems
 }

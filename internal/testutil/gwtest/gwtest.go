@@ -106,6 +106,8 @@ type Config struct {
 	NoKey bool
 	// Admin lets AdminToken in.
 	Admin bool
+	// Auth is more of the section auth, such as "oidc: {...}"; it needs Admin.
+	Auth string
 	// Dir is the folder of the files and of the data; empty makes a new one.
 	// A server that starts in the folder of one that ended goes on with its
 	// data.
@@ -178,7 +180,11 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 		if err := os.WriteFile(token, []byte(AdminToken), 0o600); err != nil {
 			tb.Fatal(err)
 		}
-		text += fmt.Sprintf("auth: {adminTokens: [%q]}\n", "file:"+token)
+		more := ""
+		if c.Auth != "" {
+			more = ", " + c.Auth
+		}
+		text += fmt.Sprintf("auth: {adminTokens: [%q]%s}\n", "file:"+token, more)
 	}
 	if len(c.Documents) > 0 {
 		if err := os.WriteFile(filepath.Join(dir, "resources.yaml"), []byte(strings.Join(c.Documents, "\n---\n")+"\n"), 0o600); err != nil {
