@@ -76,7 +76,7 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if pump, mine := s.opt.Feed.StartPump(); mine {
-		go s.pump(pump)
+		go s.pump(pump) //nolint:gosec // it works for all readers, and ends with the last of them
 	}
 	ping := time.NewTicker(pingEvery)
 	defer ping.Stop()
