@@ -17,9 +17,11 @@ import (
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/auth/signin"
 	"github.com/interlock-gateway/interlock/internal/control"
+	"github.com/interlock-gateway/interlock/internal/feed"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/state"
+	"github.com/interlock-gateway/interlock/internal/stats"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -44,6 +46,10 @@ type Options struct {
 	SignIn *signin.Service
 	// PublicURL is how browsers reach the server; empty is as they say.
 	PublicURL string
+	// Stats counts requests; nil has none.
+	Stats *stats.Stats
+	// Feed has the news for live pages; nil has none.
+	Feed *feed.Hub
 	// Explain decides a recorded request again on the configuration that
 	// decided it. A nil plan means that nothing was decided, a nil function
 	// that this server can't explain.
@@ -115,6 +121,12 @@ func build(o Options) (*server, error) {
 	}
 	if s.opt.Board == nil {
 		s.opt.Board = state.NewBoard(state.Options{Now: s.now})
+	}
+	if s.opt.Stats == nil {
+		s.opt.Stats = stats.New(stats.Options{Now: s.now})
+	}
+	if s.opt.Feed == nil {
+		s.opt.Feed = &feed.Hub{}
 	}
 	if err := json.Unmarshal(fieldDocsJSON, &s.docs); err != nil {
 		return nil, fmt.Errorf("admin: read the comments of fields: %w", err)

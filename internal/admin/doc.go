@@ -10,5 +10,5 @@
 // own, once.
 package admin
 
-//go:generate go run ./gen fields ../resource ../control ../audit ../llm ../routing ../dryrun ../state
+//go:generate go run ./gen fields ../resource ../control ../audit ../llm ../routing ../dryrun ../state ../stats
 //go:generate go run ./gen openapi ../../api/openapi.yaml

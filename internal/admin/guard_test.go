@@ -50,6 +50,9 @@ func TestOP_10_every_operation_checks_its_role(t *testing.T) {
 				t.Errorf("%s %s needs the role %q", op.Method, op.Path, op.Role)
 			}
 			path := fill.Replace(op.Path)
+			if op.ID == "streamEvents" {
+				path += "?limit=x" // refused once it is known who asks: a stream does not end
+			}
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s: the test does not know this parameter", path)
 			}

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -57,8 +56,4 @@ func (s *server) registerLive() {
 			schemaOf[liveConfig](s), schemaOf[liveRecord](s), schemaOf[liveHealth](s), schemaOf[liveDropped](s),
 		}}}}},
 	}, s.streamEvents)
-}
-
-func (s *server) streamEvents(context.Context, *struct{}) (*eventsOut, error) {
-	return nil, fault(503, "not_ready", "this part is being built")
 }

@@ -59,6 +59,7 @@ func (s *server) cookieName(r *http.Request, name string) string {
 
 // cookie writes a Set-Cookie header. A negative age removes the cookie.
 func (s *server) cookie(r *http.Request, name, value string, age int) string {
+	//nolint:gosec // Secure is for https only: browsers drop such a cookie over http, which is what loopback has
 	c := &http.Cookie{Name: s.cookieName(r, name), Value: value, Path: "/", MaxAge: age, HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.secure(r)}
 	return c.String()
 }

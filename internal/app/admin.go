@@ -41,7 +41,7 @@ func adminTokens(l *config.Loaded) ([]admin.Token, error) {
 func (a *App) adminAPI() (http.Handler, error) {
 	api, err := admin.New(admin.Options{
 		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate, SignIn: a.people, PublicURL: a.cfg.Server.PublicURL,
-		Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses,
+		Stats: a.stats, Feed: &a.feed, Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses,
 		Audit: a.recordChange, Replica: replica(), Log: a.log, Version: version(),
 	})
 	if err != nil {

@@ -17,10 +17,12 @@ import (
 	"github.com/interlock-gateway/interlock/internal/auth/signin"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/control"
+	"github.com/interlock-gateway/interlock/internal/feed"
 	"github.com/interlock-gateway/interlock/internal/gateway"
 	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/state"
+	"github.com/interlock-gateway/interlock/internal/stats"
 	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
 	"github.com/interlock-gateway/interlock/internal/wire/formats"
 )
@@ -55,6 +57,8 @@ type App struct {
 	control *control.Control
 	admins  *admin.Tokens
 	people  *signin.Service
+	stats   *stats.Stats
+	feed    feed.Hub
 	board   *state.Board
 	pins    *state.Pins
 	issuers *issuer.Set
@@ -96,6 +100,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		return nil, err
 	}
 	a.board = state.NewBoard(state.Options{Settings: breakerSettings(a.cfg), Now: time.Now, OnEvent: a.recordEvent})
+	a.stats = stats.New(stats.Options{Price: (&pricer{live: a.live.Current}).price})
 	a.pins = state.NewPins(time.Now, maxPins)
 	if err = a.startControl(ctx, l); err != nil {
 		return nil, err
@@ -116,7 +121,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		BodyMemory:   a.bodies,
 		Board:        a.board,
 		Pins:         a.pins,
-		Record:       a.spool.Append,
+		Record:       a.record,
 		CanRecord:    a.spool.Ready,
 		Log:          a.log,
 	})
@@ -141,7 +146,7 @@ func (a *App) openStorage(ctx context.Context) error {
 	if a.spool, err = audit.OpenSpool(audit.SpoolOptions{Dir: filepath.Join(dir, "spool"), Fsync: a.cfg.Audit.SpoolFsync}); err != nil {
 		return err
 	}
-	a.imports = audit.NewImporter(audit.ImporterOptions{Spool: a.spool, Store: a.store, Log: a.log})
+	a.imports = audit.NewImporter(audit.ImporterOptions{Spool: a.spool, Store: a.store, Log: a.log, Stored: a.feed.Stored})
 	return nil
 }
 
@@ -197,6 +202,7 @@ func (a *App) Start(ctx context.Context) error {
 	a.work.Go(func() { a.retain(background) })
 	a.work.Go(func() { settleMemory(background) })
 	a.work.Go(func() { a.sweep(background) })
+	a.work.Go(func() { a.recount(background) })
 	a.serve()
 	providers, routes := a.Size()
 	a.log.Info("listening", "address", a.Addr(), "adminAddress", a.AdminAddr(), "providers", providers, "routes", routes,
@@ -223,6 +229,7 @@ func settleMemory(ctx context.Context) {
 // cuts the drain short.
 func (a *App) Stop(ctx context.Context) error {
 	a.gateway.Drain()
+	a.feed.Close() // live pages are not waited for
 	a.log.Info("stopping", "running", a.gateway.InFlight(), "drainSeconds", a.cfg.Server.DrainSeconds)
 	drain, cancel := context.WithTimeout(ctx, time.Duration(a.cfg.Server.DrainSeconds)*time.Second)
 	defer cancel()

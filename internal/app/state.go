@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/interlock-gateway/interlock/internal/admin"
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/gateway"
@@ -47,6 +48,7 @@ func (a *App) publish(next *snapshot.Live) {
 	case a.published <- struct{}{}:
 	default: // it will be looked at anyway
 	}
+	a.feed.Publish(admin.ConfigEvent(next.Revision))
 	providers, routes := map[routing.ProviderID]bool{}, map[routing.RouteID]bool{}
 	for _, p := range next.Routing.Providers() {
 		providers[p.ID] = true
@@ -74,6 +76,7 @@ func (a *App) publish(next *snapshot.Live) {
 // recordEvent writes the audit event of a breaker or a park. A provider's state
 // must not depend on the disk, so that it could not be kept is only logged.
 func (a *App) recordEvent(e state.Event) {
+	a.feed.Publish(admin.HealthEvent(e))
 	by := ""
 	if e.By != "" {
 		by = " by " + e.By

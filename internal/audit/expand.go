@@ -93,6 +93,10 @@ func Rows(rec store.Record) ([]Row, error) {
 	return rows, nil
 }
 
+// FailedOver tells whether another candidate than the first one dialed served
+// the request, or tried to.
+func (r *Record) FailedOver() bool { return r.failedOver(len(r.Attempts)) }
+
 // failedOver tells whether one of the first n attempts went to another
 // candidate than the first.
 func (r *Record) failedOver(n int) bool {

@@ -25,6 +25,8 @@ type ImporterOptions struct {
 	Every time.Duration
 	// Batch is how many records are stored in one transaction; default 1000.
 	Batch int
+	// Stored hears how many requests were stored; nil tells nobody.
+	Stored func(requests int)
 }
 
 // Importer moves records from the spool into the store, in order, each exactly
@@ -231,8 +233,23 @@ func (m *Importer) importLines(ctx context.Context, data []byte) (used int, err 
 		}
 		m.opt.Spool.pending.Add(-int64(end - used))
 		m.at, used = next, end
+		m.tell(records)
 	}
 	return used, nil
+}
+
+// tell counts the requests among records that were stored.
+func (m *Importer) tell(records []store.Record) {
+	if m.opt.Stored == nil {
+		return
+	}
+	n := 0
+	for i := range records {
+		if records[i].Kind == KindRequest {
+			n++
+		}
+	}
+	m.opt.Stored(n)
 }
 
 // recordStart follows the checksum of each record. It is nowhere else in a

@@ -98,7 +98,7 @@ failed; 2 the command line is wrong.`,
 	root.AddGroup(
 		&cobra.Group{ID: groupServer, Title: "Server and routing:"},
 		&cobra.Group{ID: groupCode, Title: "Configuration as code:"},
-		&cobra.Group{ID: groupKeys, Title: "Keys and secrets:"},
+		&cobra.Group{ID: groupKeys, Title: "Keys, secrets and people:"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
@@ -108,7 +108,7 @@ failed; 2 the command line is wrong.`,
 	}
 	add(groupServer, newServe(e), newDemo(e), newExplain(e))
 	add(groupCode, newCheck(e), newDiff(e), newApply(e), newExport(e))
-	add(groupKeys, newKeys(e), newRekey(e))
+	add(groupKeys, newKeys(e), newUsers(e), newRekey(e))
 	root.AddCommand(newVersion(e), newCompletion(e))
 	onlyCommands(root)
 	e.paintHelp(root)

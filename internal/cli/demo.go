@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -96,8 +98,23 @@ func (e *environment) demo(listen string) (err error) {
 			return err
 		}
 		e.tour(url, world, keys[0], token, answers)
-		return nil
+		return e.demoConsole(ctx, a)
 	})
+}
+
+// demoPerson is who can sign in to the console of the demonstration.
+const demoPerson = "anna"
+
+// demoConsole makes somebody who can sign in, and says so.
+func (e *environment) demoConsole(ctx context.Context, a *app.App) error {
+	typed := secret.New("demo-" + strings.ToLower(rand.Text()[:10]))
+	if err := a.SetPassword(ctx, "demonstration", demoPerson, typed, "gateway-admin"); err != nil {
+		return err
+	}
+	e.heading("The console:")
+	e.lines("%s/console/   # sign in as %s with the password %s\n", reachable(a.AdminAddr()), demoPerson, typed.Reveal())
+	fmt.Fprintf(e.out, "\nCtrl-C ends it and removes everything.\n")
+	return nil
 }
 
 // demoServer makes the gateway with everything in it; it listens.
@@ -148,5 +165,4 @@ func (e *environment) tour(url string, w *demo.World, key secret.String, token s
 	e.lines("# the health of providers: the breaker of on-premises is open\ncurl %s/api/v1/health/upstreams -H \"Authorization: Bearer $INTERLOCK_TOKEN\"\n", url)
 	e.lines("# what was refused, and why\ncurl '%s/api/v1/audit-events?kind=request&outcome=deny&limit=5' -H \"Authorization: Bearer $INTERLOCK_TOKEN\"\n", url)
 	e.lines("%s export\n", e.program)
-	fmt.Fprintf(e.out, "\nCtrl-C ends it and removes everything.\n")
 }

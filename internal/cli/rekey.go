@@ -76,7 +76,7 @@ func (e *environment) rekey(ctx context.Context, o rekeyOptions) error {
 	if err != nil {
 		return err
 	}
-	path, err := stoppedStore(settings.Storage.URL)
+	path, err := stoppedStore(settings.Storage.URL, "stop the server, run this again, and start it with the new master key")
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (e *environment) rekey(ctx context.Context, o rekeyOptions) error {
 	c := control.New(control.Options{
 		Store: st, Box: box, Log: slog.New(slog.DiscardHandler), Now: e.now,
 		SnapshotPath: filepath.Join(settings.Storage.DataDir, "snapshot.json"),
-		Audit:        func(entry control.Entry) error { return e.recordRekey(settings, entry) },
+		Audit:        func(entry control.Entry) error { return e.recordOffline(settings, entry) },
 	})
 	done, err := c.Reseal(ctx, "rekey", o.dryRun)
 	if done == nil {
@@ -116,11 +116,12 @@ func (o *rekeyOptions) settings(read func(string) ([]byte, error)) (*config.Conf
 	return loaded.Config, nil
 }
 
-// stoppedStore is the path of the database, which nobody has open.
-func stoppedStore(url string) (string, error) {
+// stoppedStore is the path of the database, which nobody has open. hint says
+// what to do if somebody has.
+func stoppedStore(url, hint string) (string, error) {
 	path, ok := strings.CutPrefix(url, "sqlite:")
 	if !ok {
-		return "", errors.New("storage.url is no SQLite database; only those can be sealed anew")
+		return "", errors.New("storage.url is no SQLite database; only those can be changed while the server is stopped")
 	}
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -133,9 +134,9 @@ func stoppedStore(url string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("look whether a server has %s open: %w", path, err)
 	case open && pid > 0:
-		return "", fmt.Errorf("process %d has %s open; stop the server, run this again, and start it with the new master key", pid, path)
+		return "", fmt.Errorf("process %d has %s open; %s", pid, path, hint)
 	case open:
-		return "", fmt.Errorf("a process has %s open; stop the server, run this again, and start it with the new master key", path)
+		return "", fmt.Errorf("a process has %s open; %s", path, hint)
 	}
 	return path, nil
 }
@@ -178,8 +179,9 @@ func unsealed(err error, path string) error {
 	return fmt.Errorf("nothing was changed in %s:\n%w\nAdd the master key that sealed them after the new one: INTERLOCK_MASTER_KEY=NEW,OLD", path, err)
 }
 
-// recordRekey writes the audit record; the server stores it when it starts.
-func (e *environment) recordRekey(settings *config.Config, entry control.Entry) error {
+// recordOffline writes the audit record of a change while the server is
+// stopped; the server stores it when it starts.
+func (e *environment) recordOffline(settings *config.Config, entry control.Entry) error {
 	changes, err := json.Marshal(entry.Changes)
 	if err != nil {
 		return err

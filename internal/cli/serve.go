@@ -29,6 +29,9 @@ vendor whose key is in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...),
 a first key and an admin token, and prints, once, how to go on. No vendor's key
 is copied: the variables are read again at each start.
 
+While nobody can sign in to the console, each start prints a link that makes the
+first administrator; it works once, for an hour.
+
 SIGTERM or Ctrl-C stops it: running requests are finished for up to
 server.drainSeconds; a second signal stops at once. SIGHUP reads the file again.`,
 		Example: `  interlock serve
@@ -85,19 +88,22 @@ func (e *environment) serve(o config.Options) error {
 	if err := a.Listen(ctx); err != nil {
 		return err
 	}
-	if !fresh {
-		return e.run(a, o, nil)
-	}
-	say := e.again
-	if a.Empty(ctx) {
+	say := func(link string) { e.offerSetup(link) }
+	switch {
+	case fresh && a.Empty(ctx):
 		w, err := e.begin(ctx, a, &o)
 		if err != nil {
 			return errors.Join(err, a.Discard())
 		}
-		say = func(a *app.App, _ string) { e.welcome(a, w) }
+		say = func(link string) { e.welcome(a, w, link) }
+	case fresh:
+		say = func(link string) {
+			e.offerSetup(link)
+			e.again(a, loaded.Config.Storage.DataDir)
+		}
 	}
 	return e.run(a, o, func(context.Context) error {
-		say(a, loaded.Config.Storage.DataDir)
+		say(setupLink(a, loaded.Config))
 		return nil
 	})
 }

@@ -51,7 +51,7 @@ func (e *environment) lines(text string, args ...any) {
 
 // welcome says, once, what a first start made and how to go on. The secrets in
 // it are kept nowhere else in the clear, but for the admin token's file.
-func (e *environment) welcome(a *app.App, w *welcome) {
+func (e *environment) welcome(a *app.App, w *welcome, link string) {
 	url := reachable(a.Addr())
 	fmt.Fprintf(e.out, "Interlock listens on %s and keeps its data in %s.\n", e.paint(green, url), w.dataDir)
 	e.providers(w)
@@ -62,8 +62,13 @@ func (e *environment) welcome(a *app.App, w *welcome) {
 	} else {
 		e.lines("admin token  the one that you gave, or that the data folder had already\n")
 	}
+	if link != "" {
+		e.heading("Open the console and make its administrator. The link works once, for an hour:")
+		e.lines("%s\n", link)
+	}
 	e.firstRequest(url, w)
 	e.clients(url, w)
+	url = reachable(a.AdminAddr())
 	model := "MODEL"
 	if len(w.found.Providers) > 0 {
 		model = w.found.Providers[0].Model

@@ -19,8 +19,10 @@ func (l *loader) checkOIDC() {
 			path string
 			used bool
 		}{
-			{"auth.oidc.clientId", o.ClientID != ""}, {"auth.oidc.clientSecret", o.ClientSecret != ""},
-			{"auth.oidc.adminValues", len(o.AdminValues) > 0}, {"auth.oidc.viewerValues", len(o.ViewerValues) > 0},
+			{"auth.oidc.clientId", o.ClientID != ""},
+			{"auth.oidc.clientSecret", o.ClientSecret != ""},
+			{"auth.oidc.adminValues", len(o.AdminValues) > 0},
+			{"auth.oidc.viewerValues", len(o.ViewerValues) > 0},
 		} {
 			if f.used {
 				l.setting(resource.CodeInvalid, f.path, "it does nothing without auth.oidc.issuer; write the issuer's URL, or leave this out")

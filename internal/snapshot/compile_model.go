@@ -20,7 +20,8 @@ func (c *compiler) models() {
 		entries = append(entries, modelEntry(m))
 	})
 	if c.Models != nil {
-		c.config.Table = modelTable{c.Models.With(entries)}
+		c.live.Models = c.Models.With(entries)
+		c.config.Table = modelTable{c.live.Models}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/interlock-gateway/interlock/internal/auth"
+	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 	"github.com/interlock-gateway/interlock/internal/upstream"
@@ -20,6 +21,9 @@ type Live struct {
 	Callers auth.Rules
 	// Users are the people who may use the console.
 	Users *auth.Users
+	// Models is what is known of models, with what administrators wrote; nil
+	// knows none.
+	Models *catalog.Models
 	// Warnings are what is kept and does nothing, or not what was meant.
 	Warnings resource.Problems
 }

@@ -208,8 +208,16 @@ func TestOP_10_wrong_credentials(t *testing.T) {
 	b := r.browser()
 	var bodies []string
 	for _, c := range [][2]string{
-		{"anna", "correct horse batterY"}, {"anna", rightPassword + " "}, {"nobody", rightPassword}, {"nopassword", rightPassword}, {"off", rightPassword},
-		{"guest", "wrong password"}, {"anna", strings.Repeat("x", 5000)}, {strings.Repeat("n", 5000), rightPassword}, {"anna\x00", rightPassword}, {"nopassword", "\x00"},
+		{"anna", "correct horse batterY"},
+		{"anna", rightPassword + " "},
+		{"nobody", rightPassword},
+		{"nopassword", rightPassword},
+		{"off", rightPassword},
+		{"guest", "wrong password"},
+		{"anna", strings.Repeat("x", 5000)},
+		{strings.Repeat("n", 5000), rightPassword},
+		{"anna\x00", rightPassword},
+		{"nopassword", "\x00"},
 	} {
 		got := b.want(b.api("POST", "/auth/sign-in", credentials(c[0], c[1])), 401, "wrong_credentials")
 		bodies = append(bodies, got.Body)

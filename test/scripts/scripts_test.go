@@ -26,6 +26,7 @@ package scripts
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -71,7 +72,7 @@ func TestCL_scripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"run": cmdRun, "server": cmdServer, "bareserver": cmdBareServer, "demo": cmdDemo, "printed": cmdPrinted, "stopserver": cmdStopServer, "fake": cmdFake, "ask": cmdAsk, "received": cmdReceived, "api": cmdAPI,
+			"run": cmdRun, "server": cmdServer, "bareserver": cmdBareServer, "demo": cmdDemo, "printed": cmdPrinted, "stopserver": cmdStopServer, "fake": cmdFake, "ask": cmdAsk, "received": cmdReceived, "api": cmdAPI, "signin": cmdSignIn,
 		},
 	})
 }
@@ -347,6 +348,15 @@ func cmdAPI(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("status %d: %s", status, answer)
 	}
 	of(ts).record(answer)
+	fmt.Fprintln(ts.Stdout(), answer)
+}
+
+// cmdSignIn signs in to the console with the password in a file, whatever comes
+// of it.
+func cmdSignIn(ts *testscript.TestScript, _ bool, args []string) {
+	body, err := json.Marshal(map[string]string{"name": args[0], "password": strings.TrimSuffix(ts.ReadFile(args[1]), "\n")})
+	ts.Check(err)
+	_, answer := call(ts, "POST", "/api/v1/auth/sign-in", string(body), "Content-Type", "application/json")
 	fmt.Fprintln(ts.Stdout(), answer)
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -315,9 +316,7 @@ func (rp *relyingParty) withUserInfo(ctx context.Context, p *oidc.Provider, toke
 	if sub, err := more.Text("sub"); err != nil || sub != mine {
 		return nil, fmt.Errorf("%w: what it says is of another user", ErrIssuer)
 	}
-	for name, v := range claims { // what is signed counts
-		more[name] = v
-	}
+	maps.Copy(more, claims) // what is signed counts
 	return more, nil
 }
 

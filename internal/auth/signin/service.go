@@ -215,6 +215,15 @@ func hashOf(token string) (hash [sha256.Size]byte, ok bool) {
 // Session tells who a session belongs to and notes its use: ErrNoSession if it
 // is good for nothing. Any other error is a fault of ours.
 func (s *Service) Session(ctx context.Context, token string) (*Identity, error) {
+	return s.find(ctx, token, true)
+}
+
+// Look is Session without a use of it.
+func (s *Service) Look(ctx context.Context, token string) (*Identity, error) {
+	return s.find(ctx, token, false)
+}
+
+func (s *Service) find(ctx context.Context, token string, use bool) (*Identity, error) {
 	hash, ok := hashOf(token)
 	if !ok {
 		return nil, ErrNoSession
@@ -235,7 +244,7 @@ func (s *Service) Session(ctx context.Context, token string) (*Identity, error) 
 		s.end(ctx, hash)
 		return nil, ErrNoSession
 	}
-	if now := s.now(); now.Sub(row.SeenAt) >= seeEvery {
+	if now := s.now(); use && now.Sub(row.SeenAt) >= seeEvery {
 		if err := s.opt.Sessions.SeeSession(ctx, hash, now); err != nil {
 			s.log.WarnContext(ctx, "the use of a session could not be noted; it ends early", "error", err)
 		}

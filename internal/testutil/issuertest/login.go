@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -108,9 +109,7 @@ func (l *Login) token(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	claims := l.Claims(l.ClientID, map[string]any{"nonce": asked.Get("nonce")})
-	for k, v := range user {
-		claims[k] = v
-	}
+	maps.Copy(claims, user)
 	if change != nil {
 		change(claims)
 	}
@@ -125,9 +124,7 @@ func (l *Login) userInfo(w http.ResponseWriter, r *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := map[string]any{"sub": "someone"}
-	for k, v := range l.info {
-		info[k] = v
-	}
+	maps.Copy(info, l.info)
 	writeJSON(w, 200, info)
 }
 
