@@ -13,6 +13,7 @@ LINTER := bin/golangci-lint
 packages-with = $(shell grep -rl --include='*_test.go' $(1) cmd internal bench test | xargs -r -n1 dirname | sort -u | sed 's|^|./|')
 bench-packages = $(call packages-with,'^func Benchmark')
 golden-packages = $(call packages-with,'flag.Bool."update"')
+ui-sources = ui/src ui/public ui/scripts ui/index.html ui/package-lock.json ui/vite.config.ts
 nested-modules = $(shell find . -mindepth 2 -name go.mod -not -path './tools/*' -not -path '*/node_modules/*' -printf '%h\n' | sort)
 
 ##@ Use
@@ -30,8 +31,20 @@ dev: build ## The same with debug logs; rebuilds and restarts when a source file
 	@scripts/run.sh --watch
 
 .PHONY: build
-build: ## Build bin/interlock and bin/fakellm, as static programs
+build: ui-if-changed ## Build bin/interlock and bin/fakellm as static programs, with the console if npm is there
 	@CGO_ENABLED=0 $(GO) build -trimpath -o bin/ ./cmd/...
+
+.PHONY: ui
+ui: ## Build the console into ui/dist
+	@cd ui && npm ci --no-audit --no-fund --silent && npm run --silent build
+
+# A build without npm, or without a network to install from, still works: the
+# program then says that it has no console.
+.PHONY: ui-if-changed
+ui-if-changed:
+	@if [ -f ui/dist/index.html ] && [ -z "$$(find $(ui-sources) -newer ui/dist/index.html -print -quit)" ]; then exit 0; fi; \
+	if ! command -v npm >/dev/null; then echo 'the console is not built or not current: install Node.js 20 or newer, then make ui'; exit 0; fi; \
+	echo 'building the console (make ui)'; $(MAKE) ui || echo 'the console was not built: see above, then make ui'
 
 ##@ Test
 
@@ -49,6 +62,10 @@ test-race: test-deps
 .PHONY: test-clients
 test-clients: test-deps ## Run pinned agents and SDKs against the gateway; the first run installs them (1 GB)
 	@GO='$(GO)' scripts/test-clients.sh
+
+.PHONY: ui-test
+ui-test: ## Type-check and test the console
+	@cd ui && npm ci --no-audit --no-fund --silent && npm run --silent typecheck && npm test --silent
 
 .PHONY: test-deps
 test-deps:

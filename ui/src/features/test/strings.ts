@@ -1,0 +1,36 @@
+import { defineStrings } from "../../i18n";
+
+export const strings = defineStrings({
+  en: {
+    title: "Test routing", intro: "Ask where a request would go, and why. The live decision answers; nothing is sent, and nothing is counted.",
+    ask: "Ask", model: "Model", modelHint: "As a client would write it", endpoint: "Endpoint", endpointAuto: "The one that fits the route",
+    key: "Key", keyAny: "A key without restrictions", stream: "Streamed", own: "Caller brings a provider's credential of its own", once: "x-interlock-no-fallback",
+    session: "Session", sessionHint: "Requests of one session start on the same member", tokens: "Prompt tokens", tokensHint: "Empty is unknown",
+    headers: "Headers", headersHint: "One a line, name: value", params: "Body fields", paramsHint: "A JSON object",
+    more: "More of the request", whatIf: "What if", down: "These providers are broken", parked: "These providers are out of quota", failures: "The providers that are tried end with",
+    failuresHint: "In this order; the answer says what follows each",
+    result: "The answer", emptyTitle: "Ask about a model", emptyText: "Fill in a model name and ask. You see the route, each member with the reason for its place, and what was left out.",
+    wrongHeader: (line: string) => `“${line}” is not of the form name: value`, wrongParams: "This is not a JSON object", noModel: "Which model?", wrongTokens: "A whole number, 0 or more",
+    warnings: "Not taken into account", next: "What follows the failures",
+    after: (provider: string, category: string) => `${provider} fails with ${category}`,
+    action: { next: (n: string) => `${n} is tried next`, return: () => "the client gets this error", exhausted: () => "nobody is left; the client gets this error" } as Record<string, (n: string) => string>,
+    mayRetry: "may be tried once more in its place first",
+    share: "The link of this page holds the question", copyLink: "link to this question", asCommand: "The same in a terminal", asCurl: "The same with curl",
+  },
+  sv: {
+    title: "Prova dirigering", intro: "Fråga vart ett anrop skulle gå, och varför. Det verkliga beslutet svarar; inget skickas och inget räknas.",
+    ask: "Fråga", model: "Modell", modelHint: "Så som en klient skriver den", endpoint: "Ändpunkt", endpointAuto: "Den som passar rutten",
+    key: "Nyckel", keyAny: "En nyckel utan begränsningar", stream: "Strömmat", own: "Anroparen har en egen behörighet hos leverantören", once: "x-interlock-no-fallback",
+    session: "Session", sessionHint: "Anrop i samma session börjar hos samma medlem", tokens: "Prompttokens", tokensHint: "Tomt är okänt",
+    headers: "Huvuden", headersHint: "Ett per rad, namn: värde", params: "Fält i kroppen", paramsHint: "Ett JSON-objekt",
+    more: "Mer om anropet", whatIf: "Tänk om", down: "De här leverantörerna är trasiga", parked: "De här leverantörerna har slut på kvot", failures: "Leverantörerna som provas slutar med",
+    failuresHint: "I den här ordningen; svaret säger vad som följer på varje",
+    result: "Svaret", emptyTitle: "Fråga om en modell", emptyText: "Fyll i ett modellnamn och fråga. Du ser rutten, varje medlem med skälet till dess plats, och vad som utelämnades.",
+    wrongHeader: (line) => `”${line}” är inte på formen namn: värde`, wrongParams: "Det här är inget JSON-objekt", noModel: "Vilken modell?", wrongTokens: "Ett heltal, 0 eller mer",
+    warnings: "Beaktas inte", next: "Vad som följer på felen",
+    after: (provider, category) => `${provider} misslyckas med ${category}`,
+    action: { next: (n) => `${n} provas därefter`, return: () => "klienten får det här felet", exhausted: () => "ingen är kvar; klienten får det här felet" },
+    mayRetry: "får provas en gång till på sin plats först",
+    share: "Sidans länk innehåller frågan", copyLink: "länk till frågan", asCommand: "Samma sak i en terminal", asCurl: "Samma sak med curl",
+  },
+});

@@ -1,0 +1,36 @@
+import { defineStrings } from "../i18n";
+
+export const strings = defineStrings({
+  en: {
+    diagram: "Where the request goes", trace: "Why", traceLabel: "The steps of the decision",
+    model: "Model", route: "Route", members: "Members, in the order they are tried", excluded: "Left out",
+    noRoute: "No route", refused: "Refused", notBuilt: "The decision can't be shown again",
+    servedAs: (wire: string) => `sent as ${wire}`, alias: "an alias of the route",
+    stage: "Stage", code: "Finding", subject: "About", detail: "Detail",
+    credential: { own: "organisation's key", caller: "caller's credential", virtual: "key of the virtual key" } as Record<string, string>,
+    state: { healthy: "Healthy", circuit_open: "Circuit open", half_open: "Being probed", parked: "Parked", cooling: "Cooling down", recovering: "Recovering" } as Record<string, string>,
+    until: (t: string) => `until ${t}`,
+    fallbackKey: "the organisation's key, after the caller's own failed",
+    tried: (n: number) => `Tried ${n}`, answered: "answered", failed: (category: string) => `failed: ${category}`, notReached: "not reached", wasSkipped: "skipped",
+    retry: "the client may repeat it", status: (s: number) => `HTTP ${s}`,
+    revision: (n: number) => `configuration version ${n}`,
+    asText: "The same as text",
+    onlyOne: "No failover: only the first is tried",
+  },
+  sv: {
+    diagram: "Vart anropet går", trace: "Varför", traceLabel: "Beslutets steg",
+    model: "Modell", route: "Rutt", members: "Medlemmar, i den ordning de provas", excluded: "Utelämnade",
+    noRoute: "Ingen rutt", refused: "Nekad", notBuilt: "Beslutet går inte att visa igen",
+    servedAs: (wire) => `skickas som ${wire}`, alias: "ett alias för rutten",
+    stage: "Steg", code: "Fynd", subject: "Om", detail: "Detalj",
+    credential: { own: "organisationens nyckel", caller: "anroparens egen behörighet", virtual: "den virtuella nyckelns behörighet" },
+    state: { healthy: "Frisk", circuit_open: "Kretsen bruten", half_open: "Provas", parked: "Parkerad", cooling: "Svalnar", recovering: "Återhämtar sig" },
+    until: (t) => `till ${t}`,
+    fallbackKey: "organisationens nyckel, efter att anroparens egen misslyckats",
+    tried: (n) => `Försök ${n}`, answered: "svarade", failed: (category) => `misslyckades: ${category}`, notReached: "nåddes inte", wasSkipped: "hoppades över",
+    retry: "klienten får försöka igen", status: (s) => `HTTP ${s}`,
+    revision: (n) => `konfigurationsversion ${n}`,
+    asText: "Samma sak som text",
+    onlyOne: "Ingen omkoppling: bara den första provas",
+  },
+});
