@@ -1,0 +1,5 @@
+import { RouteForm } from "./RouteForm";
+
+export default function RouteCreate() {
+  return <RouteForm />;
+}
