@@ -5,8 +5,15 @@ import { common } from "../i18n/common";
 import { useStrings } from "../i18n";
 import { heading, lines } from "./changes";
 
-// ChangeList is what a dry run answered, in words.
-export function ChangeList({ changes, labels = {} }: { changes: ChangeSet; labels?: Record<string, string> }) {
+type Props = {
+  changes: ChangeSet;
+  labels?: Record<string, string>;
+  // The changes are between two versions, not to come.
+  compared?: boolean;
+};
+
+// ChangeList is what a dry run answered, or what a version changed, in words.
+export function ChangeList({ changes, labels = {}, compared }: Props) {
   const t = useStrings(common);
   return (
     <Stack gap="md">
@@ -34,7 +41,7 @@ export function ChangeList({ changes, labels = {} }: { changes: ChangeSet; label
           </List>
         </Alert>
       ) : null}
-      {changes.changes.length > 0 ? (
+      {changes.changes.length > 0 && !compared ? (
         <Text size="xs" c="dimmed">
           {t.reviewVersion(changes.revision)}
         </Text>

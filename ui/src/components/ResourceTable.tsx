@@ -33,6 +33,8 @@ type Props<T> = {
   rowHref?: (row: T) => string;
   defaultSort: string;
   searchLabel?: string;
+  // False for a collection that the server can't search.
+  searchable?: boolean;
   empty: ReactNode;
   filters?: ReactNode;
   // Other things that the query depends on are set: an empty list is then no
@@ -63,7 +65,7 @@ export function ResourceTable<T>(props: Props<T>) {
     <Box>
       <Group gap="xs" mb="sm" justify="space-between">
         <Group gap="xs">
-          <SearchBox label={props.searchLabel ?? t.search} value={q} onChange={(next) => setSearch({ q: next || undefined })} />
+          {props.searchable === false ? null : <SearchBox label={props.searchLabel ?? t.search} value={q} onChange={(next) => setSearch({ q: next || undefined })} />}
           {props.filters}
         </Group>
         <Text size="xs" c="dimmed" className="num" aria-live="polite">
