@@ -1,7 +1,6 @@
 package adminapi
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -48,7 +47,7 @@ func TestOP_10_OP_11_administration_on_its_own_address(t *testing.T) {
 	}
 	get := func(base, path string, headers ...string) (int, string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(context.Background(), "GET", base+path, nil)
+		req, err := http.NewRequestWithContext(t.Context(), "GET", base+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
