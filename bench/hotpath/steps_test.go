@@ -8,8 +8,10 @@ import (
 
 	"github.com/interlock-gateway/interlock/bench/internal/load"
 	"github.com/interlock-gateway/interlock/internal/audit"
+	"github.com/interlock-gateway/interlock/internal/feed"
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/state"
+	"github.com/interlock-gateway/interlock/internal/stats"
 	"github.com/interlock-gateway/interlock/internal/wire"
 	"github.com/interlock-gateway/interlock/internal/wire/openaichat"
 )
@@ -80,6 +82,12 @@ func recordWorks() []work {
 	return []work{{"audit/append-json", func(testing.TB) func() {
 		r, buf := record(), make([]byte, 0, 4096)
 		return func() { buf = r.AppendJSON(buf[:0]) }
+	}}, {"stats/add", func(testing.TB) func() {
+		r, counts := record(), stats.New(stats.Options{})
+		return func() { counts.Add(r) }
+	}}, {"feed/publish-to-nobody", func(testing.TB) func() {
+		hub := &feed.Hub{}
+		return func() { hub.Publish(feed.Event{Kind: "health"}) }
 	}}}
 }
 

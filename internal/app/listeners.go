@@ -31,10 +31,7 @@ func (a *App) newListeners(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages, err := console.New(console.Options{Files: ui.Files(), HTTPS: strings.HasPrefix(strings.ToLower(a.cfg.Server.PublicURL), "https://")})
-	if err != nil {
-		return err
-	}
+	pages := console.New(console.Options{Files: ui.Files(), HTTPS: strings.HasPrefix(strings.ToLower(a.cfg.Server.PublicURL), "https://")})
 	// Running requests outlive the context that Run is given; they are cut
 	// off only when the drain time is over.
 	base, cut := context.WithCancelCause(context.WithoutCancel(ctx))

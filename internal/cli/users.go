@@ -11,9 +11,11 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -140,6 +142,7 @@ func (e *environment) readPassword(name string) (secret.String, error) {
 	if to == nil {
 		to = e.err
 	}
+	defer e.restoreTerminal(int(f.Fd()))()
 	var typed [2]secret.String
 	for i, question := range []string{fmt.Sprintf("New password of %s: ", name), "Once more: "} {
 		fmt.Fprint(to, question)
@@ -154,6 +157,30 @@ func (e *environment) readPassword(name string) (secret.String, error) {
 		return secret.String{}, errors.New("the two passwords differ; nothing was changed")
 	}
 	return typed[0], nil
+}
+
+// restoreTerminal makes a terminal show again what is typed when the program is
+// interrupted while it does not. The function ends that.
+func (e *environment) restoreTerminal(fd int) func() {
+	before, err := term.GetState(fd)
+	if err != nil {
+		return func() {} // reading fails as well
+	}
+	interrupted, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case <-interrupted:
+			_ = term.Restore(fd, before) // the program ends either way
+			fmt.Fprintln(e.err)
+			os.Exit(exitProblem)
+		case <-done:
+		}
+	}()
+	return func() {
+		signal.Stop(interrupted)
+		close(done)
+	}
 }
 
 // setPasswordAt asks a server.

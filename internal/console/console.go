@@ -12,6 +12,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Prefix is where the console is.
@@ -42,37 +43,45 @@ type file struct {
 }
 
 type handler struct {
-	files map[string]*file
-	index []byte
+	// app is read when somebody asks: a gateway that nobody administers keeps no
+	// copy of it.
+	app   func() (*application, error)
 	https bool
 }
 
-// New reads the application and makes its handler.
-func New(o Options) (http.Handler, error) {
-	h := &handler{files: map[string]*file{}, https: o.HTTPS}
-	if o.Files == nil {
-		h.index = []byte(notBuilt)
-		return h, nil
+// application is what is served.
+type application struct {
+	files map[string]*file
+	index []byte
+}
+
+// New makes a handler.
+func New(o Options) http.Handler {
+	return &handler{https: o.HTTPS, app: sync.OnceValues(func() (*application, error) { return load(o.Files) })}
+}
+
+func load(files fs.FS) (*application, error) {
+	a := &application{files: map[string]*file{}, index: []byte(notBuilt)}
+	if files == nil {
+		return a, nil
 	}
-	err := fs.WalkDir(o.Files, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") || strings.HasSuffix(name, ".gz") {
 			return err
 		}
-		return h.add(o.Files, name)
+		return a.add(files, name)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the console: %w", err)
 	}
-	if f := h.files[indexFile]; f != nil {
-		h.index = f.body
-		delete(h.files, indexFile)
-		return h, nil
+	if f := a.files[indexFile]; f != nil {
+		a.index = f.body
+		delete(a.files, indexFile)
 	}
-	h.index = []byte(notBuilt)
-	return h, nil
+	return a, nil
 }
 
-func (h *handler) add(files fs.FS, name string) error {
+func (a *application) add(files fs.FS, name string) error {
 	body, err := fs.ReadFile(files, name)
 	if err != nil {
 		return err
@@ -83,7 +92,7 @@ func (h *handler) add(files fs.FS, name string) error {
 	if f.gzip, err = fs.ReadFile(files, name+".gz"); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	h.files[name] = f
+	a.files[name] = f
 	return err
 }
 
@@ -136,11 +145,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	switch f := h.files[name]; {
+	app, err := h.app()
+	if err != nil {
+		http.Error(w, "the console can't be read; build the program again", http.StatusServiceUnavailable)
+		return
+	}
+	switch f := app.files[name]; {
 	case f != nil:
 		f.serve(w, r)
 	case path.Ext(name) == "" || name == indexFile:
-		h.first(w, r, nonce)
+		app.first(w, r, nonce)
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Error(w, "there is no such file in this version of the console; load the page again", http.StatusNotFound)
@@ -164,8 +178,8 @@ func (h *handler) protect(to http.Header, r *http.Request, nonce string) {
 
 // first serves the first page. It has no ETag: an answer without a body would
 // leave the old nonce in the page and send a new one in the header.
-func (h *handler) first(w http.ResponseWriter, r *http.Request, nonce string) {
-	body := bytes.ReplaceAll(h.index, []byte(noncePlace), []byte(nonce))
+func (a *application) first(w http.ResponseWriter, r *http.Request, nonce string) {
+	body := bytes.ReplaceAll(a.index, []byte(noncePlace), []byte(nonce))
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("Content-Type", mediaType(indexFile))
 	send(w, r, body)

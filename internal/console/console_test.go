@@ -26,10 +26,7 @@ var app = fstest.MapFS{
 
 func get(t *testing.T, o console.Options, method, target string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
-	h, err := console.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := console.New(o)
 	r := httptest.NewRequest(method, target, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
