@@ -1,6 +1,6 @@
 import {
   ActionIcon, Alert, Badge, Button, Code, createTheme, defaultVariantColorsResolver, Loader, Modal, NavLink, PasswordInput, rem, Select,
-  Table, Textarea, TextInput, Tooltip, type CSSVariablesResolver, type MantineColorsTuple,
+  SegmentedControl, Table, Textarea, TextInput, Tooltip, type CSSVariablesResolver, type MantineColorsTuple,
 } from "@mantine/core";
 
 const pine: MantineColorsTuple = ["#eaf6f2", "#d3ebe3", "#a8d8c9", "#78c3ad", "#4faf95", "#2f9c80", "#1d856b", "#167461", "#0d6352", "#065143"];
@@ -92,13 +92,14 @@ export const theme = createTheme({
       }),
       styles: { root: { padding: "11px 13px" }, message: { color: "var(--mantine-color-text)", fontSize: rem(13) }, title: { fontSize: rem(13), fontWeight: 580 } },
     }),
-    Badge: Badge.extend({ defaultProps: { radius: "sm", variant: "light", tt: "none", fw: 520, size: "md" } }),
+    Badge: Badge.extend({ defaultProps: { radius: "sm", variant: "light", tt: "none", fw: 520, size: "md" }, styles: { root: { minWidth: "max-content", overflow: "visible" } } }),
     Button: Button.extend({ defaultProps: { size: "xs", fw: 540 }, styles: { root: { fontSize: rem(13), height: rem(32) } } }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: 30 } }),
     TextInput: TextInput.extend(small),
     PasswordInput: PasswordInput.extend(small),
     Textarea: Textarea.extend(small),
     Select: Select.extend({ defaultProps: { size: "sm", allowDeselect: false, comboboxProps: { shadow: "md" } } }),
+    SegmentedControl: SegmentedControl.extend({ styles: { label: { paddingInline: 10 } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 9, horizontalSpacing: "sm" } }),
     Modal: Modal.extend({ defaultProps: { radius: "lg", centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 1 }, transitionProps: { duration: 110 } } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, withArrow: false, fz: "xs" } }),
