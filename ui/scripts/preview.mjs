@@ -9,18 +9,11 @@ const server = new URL(process.env.INTERLOCK_SERVER ?? "http://127.0.0.1:8080");
 const token = process.env.INTERLOCK_TOKEN ?? process.env.INTERLOCK_ADMIN_TOKEN ?? "";
 const dist = new URL("../dist/", import.meta.url).pathname;
 const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2", ".html": "text/html; charset=utf-8" };
-const signedIn = { setupRequired: false, passwordSignIn: true, oidc: { enabled: false, name: "" }, version: "dev", user: { name: "token:dev", role: "gateway-admin", via: "token" } };
 
 function pass(req, res) {
   const admin = req.url.startsWith("/api/") && token;
   const headers = { ...req.headers, host: server.host, ...(admin ? { authorization: `Bearer ${token}` } : {}) };
   const up = request({ host: server.hostname, port: server.port, path: req.url, method: req.method, headers }, (answer) => {
-    if (answer.statusCode === 404 && req.url === "/api/v1/auth/state") {
-      answer.resume();
-      res.writeHead(200, { "content-type": "application/json" });
-      res.end(JSON.stringify(signedIn));
-      return;
-    }
     res.writeHead(answer.statusCode, answer.headers);
     answer.pipe(res);
   });

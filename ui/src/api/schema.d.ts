@@ -2411,7 +2411,7 @@ export interface components {
             bucketSeconds: number;
             /** Format: date-time */
             from: string;
-            /** @description Those that were asked for most, and Providers those that served most, at most ten. */
+            /** @description Those that were asked for most, and Providers those that served most or failed last, at most ten, with "(others)" for names that were too many to count. */
             models: components["schemas"]["StatsShare"][];
             providers: components["schemas"]["StatsShare"][];
             /** @description The figures of each bucket, oldest first, empty ones too. The last bucket still runs. */
@@ -2440,7 +2440,7 @@ export interface components {
             errors: number;
             /**
              * Format: int64
-             * @description Requests that another provider than the first one dialed served, or tried to.
+             * @description Requests that another candidate than the first one dialed served, or tried to.
              */
             failovers: number;
             /**
@@ -2479,7 +2479,7 @@ export interface components {
             errors: number;
             /**
              * Format: int64
-             * @description Requests that another provider than the first one dialed served, or tried to.
+             * @description Requests that another candidate than the first one dialed served, or tried to.
              */
             failovers: number;
             /**
@@ -2512,7 +2512,7 @@ export interface components {
             /** Format: int64 */
             tokens: number;
         };
-        /** @description Tokens by kind. */
+        /** @description Sums of tokens by kind. */
         StatsTokens: {
             /** Format: int64 */
             cachedRead: number;

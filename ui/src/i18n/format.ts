@@ -21,7 +21,8 @@ export function formatUsd(n: number): string {
 }
 
 export function formatMs(ms: number): string {
-  if (ms < 1) return "<1 ms";
+  if (ms > 0 && ms < 0.1) return `<${formatNumber(0.1, 1)} ms`;
+  if (ms < 10) return `${formatNumber(ms, 1)} ms`;
   if (ms < 1000) return `${formatNumber(ms)} ms`;
   return ms < 60_000 ? `${formatNumber(ms / 1000, 1)} s` : `${formatNumber(ms / 60_000, 1)} min`;
 }
@@ -42,4 +43,8 @@ export function formatRelative(time: string | number | Date, now = Date.now()): 
   const seconds = (new Date(time).getTime() - now) / 1000;
   const [unit, size] = steps.find(([, s]) => Math.abs(seconds) >= s) ?? ["second", 1];
   return new Intl.RelativeTimeFormat(locale(), { numeric: "auto" }).format(Math.round(seconds / size), unit);
+}
+
+export function formatDay(time: string | number | Date): string {
+  return new Intl.DateTimeFormat(locale(), { weekday: "short", day: "numeric" }).format(new Date(time));
 }

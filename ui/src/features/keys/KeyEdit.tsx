@@ -1,12 +1,11 @@
 import { Button } from "@mantine/core";
 import { useForm } from "@mantine/form";
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useRef } from "react";
 import { api, ifMatch } from "../../api/client";
 import { keys } from "../../api/query";
-import { PagePending } from "../../app/Fallbacks";
-import { ErrorState } from "../../components/ErrorState";
+import { Editing } from "../../components/Editing";
 import { PageHeader } from "../../components/PageHeader";
 import { FormProblem, SaveReview, useSaveReview } from "../../components/SaveReview";
 import { toast } from "../../components/toast";
@@ -20,18 +19,7 @@ import { strings } from "./strings";
 
 export default function KeyEdit() {
   const { name } = useParams({ strict: false }) as { name: string };
-  // What was loaded when editing began stays: the server refuses the save if
-  // somebody changed it meanwhile.
-  const query = useQuery({ ...keyQuery(name), staleTime: Infinity, refetchOnWindowFocus: false });
-  const first = useRef<{ value: Key; etag: string }>(undefined);
-  if (query.isSuccess && !query.isFetching) first.current ??= query.data;
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  if (!first.current) return <PagePending />;
-  const reload = () => {
-    first.current = undefined;
-    void query.refetch();
-  };
-  return <EditForm key={first.current.etag} before={first.current.value} etag={first.current.etag} reload={reload} />;
+  return <Editing query={keyQuery(name)}>{({ value, etag }, reload) => <EditForm before={value} etag={etag} reload={reload} />}</Editing>;
 }
 
 function EditForm({ before, etag, reload }: { before: Key; etag: string; reload: () => void }) {

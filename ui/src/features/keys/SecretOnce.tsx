@@ -1,8 +1,9 @@
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { Schemas } from "../../api/client";
+import { rememberSecret } from "../../app/secretMemory";
 import { CodeBlock } from "../../components/CodeBlock";
 import { CopyButton } from "../../components/CopyButton";
 import { PageHeader } from "../../components/PageHeader";
@@ -15,6 +16,7 @@ import { strings } from "./strings";
 export function SecretOnce({ made }: { made: Schemas["NewKey"] }) {
   const t = useStrings(strings);
   const [copied, setCopied] = useState(false);
+  useEffect(() => rememberSecret(made.name, made.secret), [made]);
   const to = `/keys/${encodeURIComponent(made.name)}`;
   const curl = `curl ${window.location.origin}/v1/models \\\n  -H "Authorization: Bearer ${made.secret}"`;
   return (
@@ -38,9 +40,14 @@ export function SecretOnce({ made }: { made: Schemas["NewKey"] }) {
         </Stack>
         <Group gap="xs">
           {copied ? (
-            <Button component={Link} to={to}>
-              {made.name} →
-            </Button>
+            <>
+              <Button component={Link} to="/client-setup">
+                {t.setUpClient}
+              </Button>
+              <Button component={Link} to={to} variant="default">
+                {t.toKey(made.name)}
+              </Button>
+            </>
           ) : (
             <Button onClick={() => setCopied(true)}>{t.onceDone}</Button>
           )}

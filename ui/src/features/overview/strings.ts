@@ -1,0 +1,46 @@
+import { defineStrings } from "../../i18n";
+
+export const strings = defineStrings({
+  en: {
+    title: "Overview", window: "Period", windows: { "1h": "Last hour", "24h": "24 hours", "7d": "7 days" },
+    requests: "Requests", errors: "Errors", failovers: "Failovers", latency: "P95 latency", tokens: "Tokens", cost: "Cost", metric: "What the chart shows",
+    served: "Served", refused: "Refused", canceled: "Left by the client", p50: "P50", p95: "P95", input: "Input", output: "Output", cached: "Read from cache",
+    perMinute: (n: string) => `${n} per minute`, ofAll: (p: string) => `${p} of requests`, refusals: (n: string) => `${n} refused`, median: (ms: string) => `median ${ms}`,
+    unpriced: (n: string) => `${n} without a price`, tokensOut: (n: string) => `${n} of them output`, chart: (metric: string, window: string) => `${metric}, ${window.toLowerCase()}`,
+    partial: (when: string) => `Whole since ${when}: a start counts only the newest records again.`,
+    trouble: "Needs attention", fine: (n: number) => (n === 1 ? "The provider is healthy." : `All ${n} providers are healthy.`),
+    routeDown: (r: string) => `Route ${r} has no healthy member`, routeDownText: "Its requests are refused until a member is back.",
+    routeSingle: (r: string, m: string) => `Route ${r} is down to ${m}`, routeSingleText: "One more failure, and its requests are refused.",
+    models: "Models", providers: "Providers", model: "Model", provider: "Provider", state: "State", nothing: "Nothing in this period.",
+    latest: "Latest requests", latestLive: "as they happen", latestEmpty: "Requests show up here as they happen.", all: "All requests", time: "Time", caller: "Caller", status: "Status", duration: "Time taken", answer: "Answer",
+    ok: "Served", okAfter: "Served after failover", denied: "Refused", failed: "Failed", why: "Why?", whyOf: (model: string) => `Why? The decision for ${model}`,
+    first: "Get to the first answer", firstText: "Four steps, a few minutes.", hide: "Hide this", step: (n: number, of: number) => `${n} of ${of} done`, done: "done", open: "to do",
+    steps: {
+      provider: { title: "Add a provider", text: "Where the models are: a vendor with your key, or your own server." },
+      key: { title: "Create a key", text: "What your programs send in place of the vendor's key." },
+      request: { title: "Send a request", text: "Settings for your client, and a test right from the browser." },
+      route: { title: "Add a failover", text: "A route with two providers goes on when one of them fails." },
+    },
+  },
+  sv: {
+    title: "Översikt", window: "Period", windows: { "1h": "Senaste timmen", "24h": "24 timmar", "7d": "7 dagar" },
+    requests: "Anrop", errors: "Fel", failovers: "Omkopplingar", latency: "P95-svarstid", tokens: "Token", cost: "Kostnad", metric: "Vad diagrammet visar",
+    served: "Besvarade", refused: "Nekade", canceled: "Lämnade av klienten", p50: "P50", p95: "P95", input: "In", output: "Ut", cached: "Läst ur cache",
+    perMinute: (n) => `${n} per minut`, ofAll: (p) => `${p} av anropen`, refusals: (n) => `${n} nekade`, median: (ms) => `median ${ms}`,
+    unpriced: (n) => `${n} utan pris`, tokensOut: (n) => `varav ut ${n}`, chart: (metric, window) => `${metric}, ${window.toLowerCase()}`,
+    partial: (when) => `Hela sedan ${when}: en start räknar bara om de nyaste posterna.`,
+    trouble: "Behöver tillsyn", fine: (n) => (n === 1 ? "Leverantören mår bra." : `Alla ${n} leverantörer mår bra.`),
+    routeDown: (r) => `Rutten ${r} har ingen frisk medlem`, routeDownText: "Dess anrop nekas tills en medlem är tillbaka.",
+    routeSingle: (r, m) => `Rutten ${r} har bara ${m} kvar`, routeSingleText: "Ett fel till, och dess anrop nekas.",
+    models: "Modeller", providers: "Leverantörer", model: "Modell", provider: "Leverantör", state: "Läge", nothing: "Inget under perioden.",
+    latest: "Senaste anropen", latestLive: "medan de sker", latestEmpty: "Anrop syns här medan de sker.", all: "Alla anrop", time: "Tid", caller: "Anropare", status: "Status", duration: "Tog", answer: "Svar",
+    ok: "Besvarat", okAfter: "Besvarat efter omkoppling", denied: "Nekat", failed: "Misslyckat", why: "Varför?", whyOf: (model) => `Varför? Beslutet för ${model}`,
+    first: "Fram till det första svaret", firstText: "Fyra steg, några minuter.", hide: "Göm det här", step: (n, of) => `${n} av ${of} klara`, done: "klart", open: "att göra",
+    steps: {
+      provider: { title: "Lägg till en leverantör", text: "Där modellerna finns: en leverantör med din nyckel, eller din egen server." },
+      key: { title: "Skapa en nyckel", text: "Det dina program skickar i stället för leverantörens nyckel." },
+      request: { title: "Skicka ett anrop", text: "Inställningar för din klient, och ett prov direkt från webbläsaren." },
+      route: { title: "Lägg till en reserv", text: "En rutt med två leverantörer fortsätter när en av dem faller." },
+    },
+  },
+});

@@ -1,0 +1,15 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, data, withETag } from "../../api/client";
+import { keys } from "../../api/query";
+
+export const providerQuery = (name: string) =>
+  queryOptions({ queryKey: keys.object("providers", name), queryFn: () => withETag(api.GET("/providers/{name}", { params: { path: { name } } })) });
+
+// healthQuery is what the process knows of all routes and providers. Its
+// counters move all the time, its states are told by events.
+export const healthQuery = queryOptions({ queryKey: keys.health, queryFn: () => data(api.GET("/health/upstreams")), refetchInterval: 10_000, staleTime: 2_000 });
+
+export function useHealth(name: string) {
+  const query = useQuery(healthQuery);
+  return { provider: query.data?.providers.find((p) => p.name === name), routes: query.data?.routes ?? [] };
+}
