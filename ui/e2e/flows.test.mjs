@@ -184,7 +184,7 @@ test("with the keyboard alone: from signing in to an explained decision", async 
   await page.context().clearCookies();
   await go("/");
   await page.waitForURL(/sign-in/);
-  await page.getByLabel(/^Name/).waitFor();
+  await page.getByLabel(/^User name/).waitFor();
   await page.keyboard.type("anna");
   await page.keyboard.press("Tab");
   await page.keyboard.type(gateway.password);

@@ -67,7 +67,7 @@ export async function open(chrome, { dark = false, language = "en", phone = fals
     viewport: phone ? { width: 390, height: 844 } : { width: 1280, height: 800 }, colorScheme: dark ? "dark" : "light", reducedMotion: "reduce", locale: "en-GB",
   });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await context.addInitScript((l) => localStorage.setItem("interlock-language", l), language);
+  await context.addInitScript((l) => location.protocol.startsWith("http") && localStorage.setItem("interlock-language", l), language);
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   const complaints = [];
@@ -93,7 +93,7 @@ export async function open(chrome, { dark = false, language = "en", phone = fals
 
 export async function signIn(page, base, name, password, path = "/") {
   await page.goto(`${base}/console${path}`);
-  await page.getByLabel(/^(Name|Namn)/).fill(name);
+  await page.getByLabel(/^(User name|Användarnamn)/).fill(name);
   await page.getByLabel(/^(Password|Lösenord)/).fill(password);
   await page.keyboard.press("Enter");
   await page.locator("nav").first().waitFor();

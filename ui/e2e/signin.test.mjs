@@ -24,7 +24,7 @@ test("a new gateway: from the printed link to the console in one form", async ()
     await page.goto(link);
     await accessible(page, "setup");
     assert.ok(!page.url().includes("token="), "the token stays in the address");
-    await page.getByLabel(/^Name/).fill("ada");
+    await page.getByLabel(/^User name/).fill("ada");
     const passwords = page.getByLabel(/password/i).and(page.locator("input"));
     for (const field of await passwords.all()) await field.fill("a long enough password");
     await page.keyboard.press("Enter");
@@ -42,7 +42,7 @@ test("a new gateway: from the printed link to the console in one form", async ()
 test("a wrong password is refused in words, the right one leads to where one wanted to go", async () => {
   const { page, close } = await open(chrome);
   await page.goto(`${gateway.base}/console/keys`);
-  await page.getByLabel(/^Name/).fill("anna");
+  await page.getByLabel(/^User name/).fill("anna");
   await page.getByLabel(/^Password/).fill("not this one at all");
   await page.keyboard.press("Enter");
   await page.getByRole("alert").waitFor();
