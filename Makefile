@@ -67,6 +67,10 @@ test-clients: test-deps ## Run pinned agents and SDKs against the gateway; the f
 ui-test: ## Type-check and test the console
 	@cd ui && npm ci --no-audit --no-fund --silent && npm run --silent typecheck && npm test --silent
 
+.PHONY: ui-e2e
+ui-e2e: build ## Test the console in a real browser (CHROMIUM=path, default /usr/bin/chromium)
+	@node --test test/e2e/*.test.mjs
+
 .PHONY: test-deps
 test-deps:
 	@scripts/test-deps.sh

@@ -101,7 +101,8 @@ export const theme = createTheme({
     Select: Select.extend({ defaultProps: { size: "sm", allowDeselect: false, comboboxProps: { shadow: "md" } } }),
     SegmentedControl: SegmentedControl.extend({ styles: { label: { paddingInline: 10 } } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 9, horizontalSpacing: "sm" } }),
-    Modal: Modal.extend({ defaultProps: { radius: "lg", centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 1 }, transitionProps: { duration: 110 } } }),
+    // The head of a dialog is no banner of the page.
+    Modal: Modal.extend({ defaultProps: { attributes: { header: { role: "presentation" } }, radius: "lg", centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 1 }, transitionProps: { duration: 110 } } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 350, withArrow: false, fz: "xs" } }),
     NavLink: NavLink.extend({ defaultProps: { variant: "subtle" } }),
     Code: Code.extend({ defaultProps: { fz: "xs" } }),

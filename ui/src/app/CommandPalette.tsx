@@ -44,6 +44,7 @@ export default function CommandPalette({ opened }: { opened: number }) {
   ];
   return (
     <Spotlight
+      attributes={{ content: { "aria-label": t.searchShort } }}
       store={store} actions={actions} shortcut={null} nothingFound={t.paletteNothing} highlightQuery scrollable maxHeight={420} size={560} radius="lg"
       searchProps={{ leftSection: <IconSearch size={17} aria-hidden />, placeholder: t.search, "aria-label": t.search }}
     />

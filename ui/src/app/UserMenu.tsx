@@ -1,9 +1,9 @@
-import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
-import { IconCheck, IconDeviceDesktop, IconKeyboard, IconLogout, IconMoon, IconSun } from "@tabler/icons-react";
+import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, type MantineColorScheme } from "@mantine/core";
+import { IconDeviceDesktop, IconKeyboard, IconLogout, IconMoon, IconSun } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
 import { signOut, useAuth } from "../api/auth";
 import { toastProblem } from "../components/toast";
-import { languages, setLanguage, useLanguage, useStrings } from "../i18n";
+import { languages, setLanguage, useLanguage, useStrings, type Language } from "../i18n";
 import { shell } from "./strings";
 
 export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
@@ -17,11 +17,10 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
     { value: "dark", label: t.dark, Icon: IconMoon },
     { value: "auto", label: t.system, Icon: IconDeviceDesktop },
   ] as const;
-  const tick = (on: boolean) => (on ? <IconCheck size={14} aria-hidden /> : null);
   const leave = () => void signOut().then(() => navigate({ to: "/sign-in" }), toastProblem);
   const initial = (user?.name.replace(/^(user|token):/, "") ?? "?").slice(0, 1).toUpperCase();
   return (
-    <Menu width={230} position="bottom-end" shadow="md">
+    <Menu width={230} position="bottom-end" shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <UnstyledButton aria-label={t.account}>
           <Avatar size={30} radius="xl" color="pine" variant="light">
@@ -31,8 +30,8 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
       </Menu.Target>
       <Menu.Dropdown>
         {user ? (
-          <Menu.Label component="div">
-            <Text size="sm" fw={560} c="var(--mantine-color-text)" truncate>
+          <Menu.Label>
+            <Text component="span" display="block" size="sm" fw={560} c="var(--mantine-color-text)" truncate>
               {user.name}
             </Text>
             {t.role[user.role]} · {t.via[user.via]}
@@ -40,17 +39,21 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
         ) : null}
         <Menu.Divider />
         <Menu.Label>{t.theme}</Menu.Label>
-        {themes.map(({ value, label, Icon }) => (
-          <Menu.Item key={value} role="menuitemradio" aria-checked={colorScheme === value} closeMenuOnClick={false} leftSection={<Icon size={15} aria-hidden />} rightSection={tick(colorScheme === value)} onClick={() => setColorScheme(value)}>
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={colorScheme} onChange={(value) => setColorScheme(value as MantineColorScheme)}>
+          {themes.map(({ value, label, Icon }) => (
+            <Menu.RadioItem key={value} value={value} rightSection={<Icon size={15} aria-hidden />}>
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Label>{t.language}</Menu.Label>
-        {languages.map(({ value, label }) => (
-          <Menu.Item key={value} role="menuitemradio" aria-checked={lang === value} lang={value} rightSection={tick(lang === value)} onClick={() => setLanguage(value)}>
-            {label}
-          </Menu.Item>
-        ))}
+        <Menu.RadioGroup value={lang} onChange={(value) => setLanguage(value as Language)}>
+          {languages.map(({ value, label }) => (
+            <Menu.RadioItem key={value} value={value} lang={value}>
+              {label}
+            </Menu.RadioItem>
+          ))}
+        </Menu.RadioGroup>
         <Menu.Divider />
         <Menu.Item leftSection={<IconKeyboard size={15} aria-hidden />} rightSection={<kbd aria-hidden>?</kbd>} onClick={onShortcuts}>
           {t.shortcuts}
