@@ -49,7 +49,7 @@ ui-if-changed:
 ##@ Test
 
 .PHONY: test
-test: test-deps fmt-check vet spec-coverage lint bench-budget test-race test-clients ## Everything that CI checks
+test: test-deps fmt-check vet spec-coverage lint bench-budget test-race ui-test ui-e2e test-clients ## Everything that CI checks
 
 .PHONY: test-fast
 test-fast: ## Tests without the race detector and without the slow ones (under a minute)

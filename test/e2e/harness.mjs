@@ -1,7 +1,9 @@
 // Starts the real program with its demonstration (fake providers, made-up
 // traffic) in a temporary folder, and a real Chromium.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createRequire } from "node:module";
 import assert from "node:assert/strict";
 
@@ -10,7 +12,9 @@ const { chromium } = fromUI("playwright-core");
 const axeSource = readFileSync(fromUI.resolve("axe-core/axe.min.js"), "utf8");
 
 const binary = process.env.INTERLOCK_BIN ?? new URL("../../bin/interlock", import.meta.url).pathname;
-const browserPath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const browserPath = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+// A folder for pictures of what axe looked at.
+const pictures = process.env.E2E_PICTURES;
 export const adminToken = "e2e-admin-token-0123456789abcdef";
 
 // startServer resolves to what the demonstration printed.
@@ -40,15 +44,53 @@ export async function startServer() {
   };
 }
 
+// startEmpty starts a gateway without a configuration in a folder of its own,
+// and resolves to the link that it prints for the first administrator.
+export async function startEmpty() {
+  const dir = mkdtempSync(join(tmpdir(), "interlock-e2e-"));
+  const child = spawn(binary, ["serve", "--listen", "127.0.0.1:0", "--data", dir], { env: { PATH: process.env.PATH, HOME: dir }, stdio: ["ignore", "pipe", "pipe"] });
+  let log = "";
+  const link = await new Promise((done, fail) => {
+    const read = (bytes) => {
+      log += bytes;
+      const found = /(http:\S+\/console\/setup#token=\S+)\s/.exec(log);
+      if (found) done(found[1]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("exit", (code) => fail(new Error(`the program ended with ${code}:\n${log}`)));
+  });
+  const stop = async () => {
+    child.removeAllListeners("exit");
+    await new Promise((done) => { child.once("exit", done); child.kill("SIGINT"); });
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { url: new URL(link).origin, link, stop };
+}
+
+// accessible asserts that axe finds nothing on the page as it is, and that a
+// phone need not scroll sideways.
+export async function accessible(page, name) {
+  await page.locator("h1").first().waitFor();
+  await page.waitForFunction(() => !document.querySelector(".mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]"));
+  if (pictures) {
+    mkdirSync(pictures, { recursive: true });
+    await page.screenshot({ path: join(pictures, `${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`) });
+  }
+  assert.deepEqual(await axe(page), [], `axe on ${name}`);
+  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth), false, `${name} scrolls sideways`);
+}
+
 export function launch() {
-  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run"] });
+  assert.ok(browserPath, "there is no Chromium: install it (Debian: apt-get install chromium), or set CHROMIUM to its path");
+  return chromium.launch({ executablePath: browserPath, args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync", "--no-first-run", "--disable-component-update"] });
 }
 
 // open is a new browser's page on the console. What its console complains of
 // is in problems: the Content-Security-Policy speaks there.
 export async function open(browser, server, { scheme = "light", language = "en", signedIn = true, width = 1280 } = {}) {
   const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: scheme, reducedMotion: "reduce", baseURL: server.url });
-  await context.addInitScript((l) => localStorage.setItem("interlock-language", l), language);
+  await context.addInitScript((l) => location.protocol.startsWith("http") && localStorage.setItem("interlock-language", l), language);
   if (signedIn) {
     const answer = await context.request.post("/api/v1/auth/sign-in", { data: { name: server.name, password: server.password }, headers: { "X-Interlock-Csrf": "1", origin: server.url } });
     assert.equal(answer.status(), 200, await answer.text());

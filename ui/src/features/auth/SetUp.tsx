@@ -9,10 +9,16 @@ import { useStrings } from "../../i18n";
 import { Frame } from "./Frame";
 import { strings } from "./strings";
 
-// tokenOfLink is behind the #, so that no server and no log sees it.
+// tokenOfLink is behind the #, so that no server and no log sees it. It is
+// taken out of the address, so that the history does not keep it either.
 function tokenOfLink(): string {
-  return new URLSearchParams(window.location.hash.slice(1)).get("token") ?? "";
+  const token = new URLSearchParams(window.location.hash.slice(1)).get("token") ?? "";
+  if (token) window.history.replaceState(window.history.state, "", window.location.pathname);
+  return token;
 }
+
+// React runs the first render twice while developing.
+let taken = "";
 
 export default function SetUp() {
   const t = useStrings(strings);
@@ -20,13 +26,13 @@ export default function SetUp() {
   const auth = useAuth();
   const router = useRouter();
   const navigate = useNavigate();
-  const [token] = useState(tokenOfLink);
+  const [token] = useState(() => (taken ||= tokenOfLink()));
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState("");
   const form = useForm({
     initialValues: { name: "admin", password: "", repeat: "" },
     validate: {
-      password: (v) => (v.length < 12 ? t.short : null),
+      password: (v) => (v.length < 10 ? t.short : null),
       repeat: (v, all) => (v === all.password ? null : t.differ),
     },
   });
