@@ -19,9 +19,12 @@ need() {
 
 compiles_c() { echo '#include <stdlib.h>' | gcc -x c -fsyntax-only -; }
 
+browser() { [ -n "${CHROMIUM:-}" ] || [ -x /usr/bin/chromium ] || [ -x /usr/bin/chromium-browser ] || [ -x /usr/bin/google-chrome ]; }
+
 # The list. Add a program in the change whose tests first use it.
 need "the race detector" "gcc libc6-dev" compiles_c
-need "make test-clients" "npm" npm --version
+need "the console and make test-clients" "npm" npm --version
+need "the console's tests in a browser" "chromium" browser
 need "make test-clients" "python3-venv" python3 -c 'import ensurepip, venv'
 
 if [ ${#missing[@]} -eq 0 ]; then

@@ -26,7 +26,7 @@ const button = (name) => page.getByRole("button", { name, exact: true });
 const visible = (locator) => locator.waitFor({ state: "visible" });
 const dialog = () => page.getByRole("dialog");
 
-describe("signing in", () => {
+describe("UI, OP-10: signing in", () => {
   test("a wrong password is said, the right one leads to the page that was asked for, and out again", async () => {
     page = await open(browser, server, { signedIn: false });
     await page.goto("/console/keys?q=ci");
@@ -114,7 +114,7 @@ describe("the shell", () => {
 });
 
 describe("keys", () => {
-  test("a key: made, its secret shown once, used from the client set-up, edited, rotated, revoked", async () => {
+  test("UI, BY-16, BY-17: a key: made, its secret shown once, used from the client set-up, edited, rotated, revoked", async () => {
     page = await open(browser, server);
     await page.goto("/console/keys/new");
     await page.getByRole("textbox", { name: "Name" }).fill("e2e-key");
@@ -182,7 +182,7 @@ describe("keys", () => {
   });
 });
 
-describe("providers", () => {
+describe("UI: providers", () => {
   test("added from the gallery, tested for real, drained with what that breaks, deleted", async () => {
     page = await open(browser, server);
     await page.goto("/console/providers/new");

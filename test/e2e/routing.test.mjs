@@ -37,7 +37,7 @@ async function failed(model) {
 const go = (path) => page.goto(`/console${path}`);
 const heading = (name) => page.getByRole("heading", { level: 1, name }).waitFor();
 
-test("routes: a conflict is said while typing; members are ordered by keyboard; saved in words; deleted", async () => {
+test("UI: routes: a conflict is said while typing; members are ordered by keyboard; saved in words; deleted", async () => {
   await go("/routes/new");
   await page.getByRole("textbox", { name: /^Name/ }).fill("mini");
   const patterns = page.getByLabel("Models", { exact: false }).and(page.locator("input"));
@@ -94,7 +94,7 @@ test("a form that was not saved is not left by accident", async () => {
   await heading("Keys");
 });
 
-test("test routing: the decision as a diagram and in words, with a provider out, and by a link", async () => {
+test("UI, BY-1: test routing: the decision as a diagram and in words, with a provider out, and by a link", async () => {
   await go("/test");
   await page.getByRole("combobox", { name: "Model" }).fill("gpt-5.4-nano");
   await page.keyboard.press("Escape");
@@ -117,7 +117,7 @@ test("test routing: the decision as a diagram and in words, with a provider out,
   await page.getByText("NO_ROUTE").first().waitFor();
 });
 
-test("requests: one that is made now appears by itself, and says why it went where it went", async () => {
+test("UI, BY-1: requests: one that is made now appears by itself, and says why it went where it went", async () => {
   await go("/requests");
   await page.getByRole("table").waitFor();
   const made = await failed("gpt-5.4-nano");
@@ -140,7 +140,7 @@ test("requests: refused ones by filter, with the code that the client saw", asyn
   await page.getByText("NO_ROUTE").first().waitFor();
 });
 
-test("versions: what a version changed, and a restore that says what it changes", async () => {
+test("UI: versions: what a version changed, and a restore that says what it changes", async () => {
   await go("/routes/gpt/edit");
   await page.getByRole("textbox", { name: "Description" }).fill("a change to take back");
   await page.getByRole("button", { name: "Review and save" }).click();

@@ -12,7 +12,7 @@ after(async () => {
   await server?.stop();
 });
 
-test("a new gateway: from the printed link to the console in one form", async () => {
+test("UI, OP-10: a new gateway: from the printed link to the console in one form", async () => {
   const page = await open(browser, server, { signedIn: false });
   await page.goto("/console/");
   await page.waitForURL(/\/console\/setup/); // without the token it says where to find it

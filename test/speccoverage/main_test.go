@@ -45,7 +45,7 @@ func TestNamesAreFound(t *testing.T) {
 		{"an import does not count", "a_test.go", "package a\nimport _ \"x/RT-PICK\"", ""},
 		{"a scenario's head", "a.txtar", "RT-PICK-1: closed\n-- config.yaml --\n# ER-TIE\n", "RT-PICK-1"},
 		{"a scenario without head", "a.txtar", "-- config.yaml --\n# ER-TIE\n", ""},
-		{"a browser test", "a.spec.ts", "// ER-TIE\ntest('RT-PICK picks', async () => {})", "RT-PICK"},
+		{"a browser test", "a.test.mjs", "// ER-TIE\ntest('RT-PICK picks', async () => {})", "RT-PICK"},
 		{"words in capitals", "a_test.go", "package a\nvar s = \"GET /x OK AB-CD HTTP-2\"", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func scan(root string, p *page) (*findings, error) {
 			return f.goFile(path, p)
 		case strings.HasSuffix(name, ".txtar"):
 			return f.textFile(path, p, scenarioHead)
-		case strings.HasSuffix(name, ".spec.ts"):
+		case strings.HasSuffix(name, ".test.mjs"):
 			return f.textFile(path, p, titles)
 		}
 		return nil
