@@ -153,12 +153,22 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch f := app.files[name]; {
 	case f != nil:
 		f.serve(w, r)
-	case path.Ext(name) == "" || name == indexFile:
+	case isPage(name):
 		app.first(w, r, nonce)
 	default:
 		w.Header().Set("Cache-Control", "no-store")
 		http.Error(w, "there is no such file in this version of the console; load the page again", http.StatusNotFound)
 	}
+}
+
+// isPage tells whether a name that is no file can be a page of the application.
+// Names of objects have dots as files do, so it is the place that tells: files
+// are in the folder of assets, or at the top.
+func isPage(name string) bool {
+	if strings.Contains(name, "/") {
+		return !strings.HasPrefix(name, "assets/")
+	}
+	return path.Ext(name) == "" || name == indexFile
 }
 
 // protect sets what every answer has.

@@ -42,7 +42,7 @@ var nonce = regexp.MustCompile(`'nonce-([A-Z2-7]{20,})'`)
 // nonce of its own, the same in header and page.
 func TestOP_10_UI_headers(t *testing.T) {
 	seen := map[string]bool{}
-	for _, path := range []string{"/console/", "/console/providers", "/console/routes/claude", "/console/index.html", "/console/setup"} {
+	for _, path := range []string{"/console/", "/console/providers", "/console/routes/claude", "/console/providers/gpt-5.4", "/console/index.html", "/console/setup"} {
 		w := get(t, console.Options{Files: app}, "GET", path)
 		policy := w.Header().Get("Content-Security-Policy")
 		m := nonce.FindStringSubmatch(policy)
