@@ -166,7 +166,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // are in the folder of assets, or at the top.
 func isPage(name string) bool {
 	if strings.Contains(name, "/") {
-		return !strings.HasPrefix(name, "assets/")
+		return !strings.HasPrefix(name, "assets/") && fs.ValidPath(strings.TrimSuffix(name, "/"))
 	}
 	return path.Ext(name) == "" || name == indexFile
 }
