@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,7 +65,7 @@ func (s *server) testProvider(ctx context.Context, in *operateIn) (*probeOut, er
 		return nil, fault(http.StatusConflict, "not_in_use", "Provider %q is being changed; try again", v.ID)
 	}
 	if model == "" {
-		if model = s.probeModel(ctx, v); model == "" {
+		if model = cmp.Or(s.probeModel(ctx, v), target.Try); model == "" {
 			return nil, invalid("model", "name a model of Provider %q to ask, or set its healthProbe.model", v.ID)
 		}
 	}

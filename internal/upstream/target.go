@@ -24,7 +24,9 @@ import (
 // Target is one provider, ready to be dialled. It is safe for concurrent use.
 type Target struct {
 	// Name is the provider's name.
-	Name     string
+	Name string
+	// Try is a cheap model that the vendor is known to have; empty if none is.
+	Try      string
 	Timeouts Timeouts
 
 	driver     *Driver
@@ -90,7 +92,7 @@ func New(o Options) (*Target, error) {
 		}
 	}
 	t := &Target{
-		Name: p.Name, Timeouts: timeoutsOf(p.Timeouts), driver: d,
+		Name: p.Name, Try: o.Vendor.Try, Timeouts: timeoutsOf(p.Timeouts), driver: d,
 		classifier: o.Vendor.Classifier(), apiKey: o.APIKey,
 		places: make(map[llm.EndpointID]place, len(d.Paths)), plain: http.Header{}, fixed: http.Header{},
 		auth:       o.Vendor.Auth(d.Format),

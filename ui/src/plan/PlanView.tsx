@@ -27,7 +27,7 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
   const wire = plan.candidates[0]?.wireModel;
   return (
     <Box>
-      <Title order={2} mb="sm">{t.diagram}</Title>
+      <Title order={2} mb="sm">{attempts ? t.diagramPast : t.diagram}</Title>
       <div className="il-plan">
         <Node label={t.model}>
           <Text size="sm" fw={600} className="mono">{plan.model}</Text>

@@ -2,7 +2,7 @@ import { defineStrings } from "../i18n";
 
 export const strings = defineStrings({
   en: {
-    diagram: "Where the request goes", trace: "Why", traceLabel: "The steps of the decision",
+    diagram: "Where the request goes", diagramPast: "Where the request went", trace: "Why", traceLabel: "The steps of the decision",
     model: "Model", route: "Route", members: "Members, in the order they are tried", excluded: "Left out",
     noRoute: "No route", refused: "Refused", notBuilt: "The decision can't be shown again",
     servedAs: (wire: string) => `sent as ${wire}`, alias: "an alias of the route",
@@ -18,7 +18,7 @@ export const strings = defineStrings({
     onlyOne: "No failover: only the first is tried",
   },
   sv: {
-    diagram: "Vart anropet går", trace: "Varför", traceLabel: "Beslutets steg",
+    diagram: "Vart anropet går", diagramPast: "Vart anropet gick", trace: "Varför", traceLabel: "Beslutets steg",
     model: "Modell", route: "Rutt", members: "Medlemmar, i den ordning de provas", excluded: "Utelämnade",
     noRoute: "Ingen rutt", refused: "Nekad", notBuilt: "Beslutet går inte att visa igen",
     servedAs: (wire) => `skickas som ${wire}`, alias: "ett alias för rutten",

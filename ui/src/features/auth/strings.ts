@@ -11,7 +11,7 @@ export const strings = defineStrings({
       oidc_failed: "The issuer did not confirm who you are. Try again.", oidc_unavailable: "The issuer can't be reached. Try again in a moment.",
       oidc_expired: "That took too long, or was started in another window. Try again.", oidc_off: "Single sign-on is switched off.", failed: "Signing in failed. Try again.",
     } as Record<string, string>,
-    setupTitle: "Set up Interlock", setupIntro: "Make the first administrator. You can invite others and switch on single sign-on afterwards.",
+    setupTitle: "Set up Interlock", setupIntro: "Make the first administrator. Others are added with interlock users set-password, or sign in through your OpenID issuer.",
     repeat: "Password again", differ: "The two passwords are not the same.", setUp: "Create and sign in",
     passwordHint: "At least 10 characters. A sentence is easier to remember than signs.", short: "At least 10 characters.",
     noToken: "Open the link that Interlock printed when it started: it ends with a token that proves you may see its output.",

@@ -18,7 +18,7 @@ export function Attempts({ record: r }: { record: Schemas["AuditRecord"] }) {
         <Table className="il-table" aria-label={t.attemptsTitle} withRowBorders={false}>
           <Table.Thead>
             <Table.Tr>
-              <Table.Th>{t.provider}</Table.Th>
+              <Table.Th>{t.asked}</Table.Th>
               <Table.Th>{t.result}</Table.Th>
               <Table.Th visibleFrom="sm">{t.credential}</Table.Th>
               <Table.Th visibleFrom="sm" w="36%">{t.timeline}</Table.Th>

@@ -11,7 +11,7 @@ import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
 import { StatusBadge } from "../../components/StatusBadge";
-import { formatMs, formatTime } from "../../i18n/format";
+import { formatClock, formatMs, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
 import { PlanView } from "../../plan/PlanView";
 import { Attempts } from "./Attempts";
@@ -63,7 +63,7 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
       <Definitions
         items={[
           [t.id, <Group gap={4} key="id"><Text span size="sm" className="mono">{decision.requestId}</Text><CopyButton value={decision.requestId} what={t.id} /></Group>],
-          [t.at, formatTime(r.time)],
+          [t.at, `${formatTime(r.time)} (${formatClock(r.time)})`],
           [t.caller, <Caller key="c" caller={r.caller} />],
           [t.endpoint, `${r.endpoint ?? ""}${r.stream ? `, ${t.streamed}` : ""}`],
           [t.served, r.provider ? <Anchor key="p" component={Link} to={`/providers/${encodeURIComponent(r.provider)}`} size="sm">{r.provider}</Anchor> : ""],

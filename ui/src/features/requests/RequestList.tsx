@@ -116,7 +116,10 @@ function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => vo
 function Outcome({ row: r }: { row: Activity }) {
   const t = useStrings(strings);
   const text = t.outcome[r.outcome ?? ""] ?? r.outcome;
-  if (r.outcome === "allow") return <Text span size="sm" c="dimmed" className="num">{text} {r.status}</Text>;
+  if (r.outcome === "allow") {
+    if (r.failover) return <StatusBadge tone="info">{t.afterFailover}</StatusBadge>;
+    return <Text span size="sm" c="dimmed" className="num">{text} {r.status}</Text>;
+  }
   return (
     <>
       <StatusBadge tone={toneOf(r.outcome)}>{text}</StatusBadge> <Text span size="xs" c="dimmed" className="num">{r.code || r.status}</Text>
@@ -153,7 +156,6 @@ function Rows({ rows }: { rows: Activity[] }) {
               <Table.Td visibleFrom="sm">{callerOf(r.caller)}</Table.Td>
               <Table.Td visibleFrom="sm">
                 {r.provider ?? <Text span size="sm" c="dimmed">–</Text>}
-                {r.failover ? <Text span size="xs" c="dimmed"> · {t.failover}</Text> : null}
                 {r.retries ? <Text span size="xs" c="dimmed"> · {t.retried(r.retries)}</Text> : null}
               </Table.Td>
               <Table.Td visibleFrom="sm" data-align="right" ta="right">{tokensOf(r.usage) ? formatNumber(tokensOf(r.usage)) : <Text span size="sm" c="dimmed">–</Text>}</Table.Td>

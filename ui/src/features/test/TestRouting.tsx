@@ -27,8 +27,9 @@ export default function TestRouting() {
   const decision = useDecision(question);
   const fields = decision.isError ? Object.fromEntries(asProblem(decision.error).fields.map((f) => [f.path, f.message])) : {};
   const ask = (q: Question) => {
-    void navigate({ to: "/test" as string, search: toSearch(q) as never, replace: question.model === "" });
-    void decision.refetch();
+    // The same question again is asked again; another one is asked by its address.
+    if (JSON.stringify(q) === JSON.stringify(question)) void decision.refetch();
+    else void navigate({ to: "/test" as string, search: toSearch(q) as never, replace: question.model === "" });
   };
   return (
     <>
@@ -66,7 +67,7 @@ function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Que
           <CopyButton value={window.location.href} what={t.copyLink} />
         </Group>
         <Text size="xs" c="dimmed" mb={4}>{t.asCommand}</Text>
-        <CodeBlock code={commandOf(question)} label={t.asCommand} />
+        <CodeBlock code={`export INTERLOCK_SERVER=${window.location.origin} INTERLOCK_TOKEN=…   # ${t.adminToken}\n${commandOf(question)}`} label={t.asCommand} />
         <Text size="xs" c="dimmed" mt="sm" mb={4}>{t.asCurl}</Text>
         <CodeBlock code={curl} label={t.asCurl} />
       </Box>

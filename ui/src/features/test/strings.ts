@@ -15,7 +15,7 @@ export const strings = defineStrings({
     after: (provider: string, category: string) => `${provider} fails with ${category}`,
     action: { next: (n: string) => `${n} is tried next`, return: () => "the client gets this error", exhausted: () => "nobody is left; the client gets this error" } as Record<string, (n: string) => string>,
     mayRetry: "may be tried once more in its place first",
-    share: "The link of this page holds the question", copyLink: "link to this question", asCommand: "The same in a terminal", asCurl: "The same with curl",
+    share: "The link of this page holds the question", copyLink: "link to this question", asCommand: "The same in a terminal", adminToken: "an admin token", asCurl: "The same with curl",
   },
   sv: {
     title: "Prova dirigering", intro: "Fråga vart ett anrop skulle gå, och varför. Det verkliga beslutet svarar; inget skickas och inget räknas.",
@@ -31,6 +31,6 @@ export const strings = defineStrings({
     after: (provider, category) => `${provider} misslyckas med ${category}`,
     action: { next: (n) => `${n} provas därefter`, return: () => "klienten får det här felet", exhausted: () => "ingen är kvar; klienten får det här felet" },
     mayRetry: "får provas en gång till på sin plats först",
-    share: "Sidans länk innehåller frågan", copyLink: "länk till frågan", asCommand: "Samma sak i en terminal", asCurl: "Samma sak med curl",
+    share: "Sidans länk innehåller frågan", copyLink: "länk till frågan", asCommand: "Samma sak i en terminal", adminToken: "en administratörs token", asCurl: "Samma sak med curl",
   },
 });

@@ -39,6 +39,7 @@ function Detail({ version: v, newest }: { version: Schemas["ConfigVersionDetail"
   const [restoring, dialog] = useDisclosure();
   const preview = useQuery({ queryKey: ["config", "restore", v.version, newest], queryFn: () => restore(v.version, true), enabled: restoring, staleTime: 0 });
   const nothing = preview.isSuccess && preview.data.changes.length === 0;
+  const stopped = (preview.data?.changes ?? []).filter((d) => d.kind === "Key" && d.action === "delete").map((d) => d.name);
   const onRestore = async () => {
     const made = await restore(v.version, false);
     toast(t.restored(made.revision));
@@ -69,9 +70,9 @@ function Detail({ version: v, newest }: { version: Schemas["ConfigVersionDetail"
         opened={restoring}
         onClose={dialog.close}
         title={t.restoreTitle(v.version)}
-        consequences={nothing ? [t.restoreNothing] : [t.restoreNew(preview.data?.revision ?? newest + 1), t.restoreKeeps]}
+        consequences={nothing ? [t.restoreNothing] : [t.restoreNew(preview.data?.revision ?? newest + 1), ...stopped.map((k) => t.restoreKey(k)), t.restoreKeeps]}
         action={t.restoreAction}
-        danger={false}
+        danger={stopped.length > 0}
         onConfirm={onRestore}
       >
         <Stack gap={6} style={{ maxHeight: 320, overflow: "auto" }} tabIndex={0} role="region" aria-label={t.willChange}>
@@ -99,7 +100,7 @@ function Compare({ version, newest, to }: { version: number; newest: number; to?
         }}
       >
         <Group gap="xs" align="flex-end">
-          <NumberInput size="xs" w={130} name="to" label={t.against} min={0} max={newest} allowDecimal={false} defaultValue={to ?? newest} key={to} />
+          <NumberInput size="xs" w={130} name="to" label={t.against} min={0} max={newest} allowDecimal={false} defaultValue={to ?? (version === newest ? Math.max(0, version - 1) : newest)} key={to} />
           <Button size="xs" variant="default" type="submit">{t.compare}</Button>
           {version !== newest ? <Button size="xs" variant="subtle" onClick={() => compare(newest)}>{t.newest}</Button> : null}
           {version > 0 ? <Button size="xs" variant="subtle" onClick={() => compare(version - 1)}>{t.previous}</Button> : null}
