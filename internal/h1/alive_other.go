@@ -2,9 +2,11 @@
 
 package h1
 
-// watch prepares alive.
-func (c *conn) watch() {}
+import "net"
 
-// alive can't be known on this system: a request that meets a closed connection
+// listen prepares news.
+func (c *conn) listen(net.Conn) {}
+
+// news can't be had on this system: a request that meets a closed connection
 // fails, and goes to the next member.
-func (c *conn) alive() bool { return true }
+func (c *conn) news() news { return nothing }

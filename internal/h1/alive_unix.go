@@ -3,16 +3,12 @@
 package h1
 
 import (
-	"crypto/tls"
+	"net"
 	"syscall"
 )
 
-// watch prepares alive.
-func (c *conn) watch() {
-	nc := c.Conn
-	if t, ok := nc.(*tls.Conn); ok {
-		nc = t.NetConn()
-	}
+// listen prepares news.
+func (c *conn) listen(nc net.Conn) {
 	sc, ok := nc.(syscall.Conn)
 	if !ok {
 		return
@@ -22,20 +18,26 @@ func (c *conn) watch() {
 	}
 }
 
-// alive tells whether an idle connection can be used. A server that has closed
-// it, or said something that nobody asked for, can be seen without waiting;
-// whoever sends a request to such a one gets no answer.
-func (c *conn) alive() bool {
+// news asks the system, without waiting and without taking anything.
+func (c *conn) news() news {
 	if c.raw == nil {
-		return true
+		return nothing
 	}
-	c.dead = false
-	return c.raw.Read(c.look) == nil && !c.dead
+	c.got = nothing
+	if c.raw.Read(c.look) != nil {
+		return theEnd
+	}
+	return c.got
 }
 
-// peek looks for bytes, or the end, without taking them.
 func (c *conn) peek(fd uintptr) bool {
-	_, _, err := syscall.Recvfrom(int(fd), c.byte[:], syscall.MSG_PEEK) // Go's sockets do not block
-	c.dead = err != syscall.EAGAIN && err != syscall.EWOULDBLOCK && err != syscall.EINTR
+	n, _, err := syscall.Recvfrom(int(fd), c.byte[:], syscall.MSG_PEEK) // Go's sockets do not block
+	switch {
+	case err == syscall.EAGAIN, err == syscall.EWOULDBLOCK, err == syscall.EINTR:
+	case err == nil && n > 0:
+		c.got = something
+	default:
+		c.got = theEnd
+	}
 	return true
 }

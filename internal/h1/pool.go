@@ -46,12 +46,13 @@ type conn struct {
 	// system can't tell.
 	raw  syscall.RawConn
 	look func(fd uintptr) bool
-	dead bool
+	got  news
 	byte [1]byte // for look
+	// secure: TLS may have read more than it was asked for.
+	secure bool
 	// left is how much may be read, so that the head of an answer is bounded.
 	left  int64
 	since time.Time // when it became idle
-	used  bool      // it has answered before
 }
 
 // Read implements io.Reader, up to the limit of what is being read.
@@ -87,7 +88,6 @@ func (p *Pool) get(ctx context.Context) (*conn, error) {
 			break
 		}
 		if c.alive() {
-			c.used = true
 			return c, nil
 		}
 		c.abort()

@@ -29,7 +29,11 @@ func NewPayload(b []byte, free func()) *Payload {
 // Bytes is the body; it must not be changed, nor used after Release.
 func (p *Payload) Bytes() []byte { return p.b }
 
-// Release gives up the owner's reference. It is called once.
+// Hold takes another reference, which is given up with Release. Whoever calls it
+// has one.
+func (p *Payload) Hold() { p.refs.Add(1) }
+
+// Release gives up a reference. It is called once for each.
 func (p *Payload) Release() {
 	if p.refs.Add(-1) == 0 && p.free != nil {
 		p.free()
@@ -38,7 +42,7 @@ func (p *Payload) Release() {
 
 // open makes a reader that holds a reference until it is closed.
 func (p *Payload) open() io.ReadCloser {
-	p.refs.Add(1)
+	p.Hold()
 	return &payloadReader{p: p}
 }
 

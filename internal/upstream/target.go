@@ -206,7 +206,7 @@ func (t *Target) Send(ctx context.Context, c *Call) (*http.Response, error) {
 func (t *Target) roundTrip(ctx context.Context, c *Call, at place) (*http.Response, error) {
 	if t.transport.direct != nil {
 		return t.transport.direct.Do(ctx, &h1.Request{
-			Method: c.Endpoint.Method, Target: at.target, Host: at.url.Host, Header: t.header(c), Body: c.Body.b,
+			Method: c.Endpoint.Method, Target: at.target, Host: at.url.Host, Header: t.header(c), Body: c.Body.b, Held: c.Body,
 		})
 	}
 	return t.transport.std.RoundTrip((&http.Request{
