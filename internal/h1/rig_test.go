@@ -147,15 +147,3 @@ func timedOut(err error) bool {
 	var limit interface{ Timeout() bool }
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &limit) && limit.Timeout()
 }
-
-// within fails the test where something takes for ever.
-func within(t *testing.T, what string, done <-chan struct{}) {
-	t.Helper()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-		t.Fatal("waited for ever: " + what)
-	}
-}
