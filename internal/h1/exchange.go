@@ -258,7 +258,7 @@ func (x *exchange) end(whole bool) {
 	}
 	x.c.abort()
 	if x.sent != nil {
-		<-x.sent //nolint:errcheck // it ends at once now, and the body's bytes are the caller's again
+		<-x.sent //nolint:errcheck // at once now; the body's bytes are the caller's again
 	}
 }
 
