@@ -40,8 +40,12 @@ func (p *Payload) Release() {
 	}
 }
 
-// open makes a reader that holds a reference until it is closed.
+// open makes a reader that holds a reference until it is closed. Of an empty body
+// net/http would not know the length.
 func (p *Payload) open() io.ReadCloser {
+	if len(p.b) == 0 {
+		return http.NoBody
+	}
 	p.Hold()
 	return &payloadReader{p: p}
 }
