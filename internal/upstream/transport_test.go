@@ -186,7 +186,10 @@ func TestTransports_fail_the_same(t *testing.T) {
 					}
 				}), HTTP2: http2}
 				if c.https {
-					p.BaseURL, p.Timeouts = strings.Replace(p.BaseURL, "http", "https", 1), &resource.Timeouts{ConnectMs: &short}
+					p.BaseURL = strings.Replace(p.BaseURL, "http", "https", 1)
+				}
+				if c.want == failure.Timeout {
+					p.Timeouts = &resource.Timeouts{ConnectMs: &short}
 				}
 				if got := category(t, target(t, p, nil), make([]byte, c.body)); got != c.want {
 					t.Errorf("%s, want %s", got, c.want)

@@ -137,7 +137,7 @@ func TestRT_STRAT_LATENCY(t *testing.T) {
 	chatAtOnce(t, func(t *testing.T, w *way) {
 		r := newRig(t, w, "", w.org("slow"), w.org("fast"),
 			w.pool("strategy: {type: lowest-latency, minRequests: 5, explorationShare: 0.5}", "slow", "fast"))
-		slow := at("slow", fakellm.Rule{DelayMS: 60, Reply: says("slow")})
+		slow := at("slow", fakellm.Rule{DelayMS: 250, Reply: says("slow")}) // more than a busy machine makes of the other
 		r.script(t, slow)
 		got := r.ask(t, "X-Interlock-Session: early")
 		r.wantServed(t, got, "slow", 1)
