@@ -70,8 +70,9 @@ func decodeCursor(text string, v any) error {
 	return nil
 }
 
-// pageOf picks and orders the objects of one page.
-func pageOf(objects []*control.Object, in *listIn) (*listBody, error) {
+// pageOf picks and orders the objects of one page. finish adds what only those
+// that are shown need.
+func pageOf(objects []*control.Object, in *listIn, finish func(*control.Object)) (*listBody, error) {
 	by := cmp.Or(in.Sort, "name")
 	from := position{}
 	if in.Cursor != "" {
@@ -102,6 +103,7 @@ func pageOf(objects []*control.Object, in *listIn) (*listBody, error) {
 	end := min(start+in.limit(), len(kept))
 	body := &listBody{Items: make([]json.RawMessage, 0, end-start)}
 	for _, p := range kept[start:end] {
+		finish(p.object)
 		b, err := p.object.JSON()
 		if err != nil {
 			return nil, err

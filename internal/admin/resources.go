@@ -134,11 +134,8 @@ func (s *server) registerRead(r Resource, answer *huma.Schema) {
 		}
 		if r.Kind == "Route" {
 			objects = append(objects, s.derivedRoutes()...)
-			for _, o := range objects {
-				s.withStates(o)
-			}
 		}
-		body, err := pageOf(objects, in)
+		body, err := pageOf(objects, in, func(o *control.Object) { s.withStates(o) })
 		if err != nil {
 			return nil, err
 		}
