@@ -20,6 +20,8 @@ type viewer struct {
 	warnings map[resource.Ref]resource.Problems
 	// users are what uses each provider; nil until they are needed.
 	users map[string][]resource.Ref
+	// modes are the credential modes of providers; nil until they are needed.
+	modes map[string]string
 }
 
 // viewer shows a state. live is its snapshot; nil is the published one, if that
@@ -87,7 +89,7 @@ func (v *viewer) view(d *store.Document) (*Object, error) {
 		err = v.provider(o, out)
 	case *resource.Route:
 		out.Extra["tag"] = "stored"
-		out.Modes, err = modesOf(v.s, o)
+		out.Modes, err = v.modesOf(o)
 	case *resource.Key:
 		v.c.viewKey(v.s, d, out)
 	case *resource.User:
@@ -172,20 +174,29 @@ func (v *viewer) warningsOf(o resource.Object) []string {
 	return texts
 }
 
-// modesOf are the credential modes of a route's members.
-func modesOf(s *store.State, r *resource.Route) (map[string]string, error) {
+// modesOf are the credential modes of a route's members. Those of all providers
+// are read once for a whole list.
+func (v *viewer) modesOf(r *resource.Route) (map[string]string, error) {
+	if v.modes == nil {
+		v.modes = map[string]string{}
+		for i := range v.s.Documents {
+			d := &v.s.Documents[i]
+			if d.Kind != "Provider" {
+				continue
+			}
+			o, err := decodeStored(d)
+			if err != nil {
+				return nil, err
+			}
+			if p, ok := o.(*resource.Provider); ok {
+				v.modes[p.Name] = CredentialMode(p)
+			}
+		}
+	}
 	modes := make(map[string]string, len(r.Members))
 	for _, m := range r.Members {
-		d := find(s, "Provider", m.Provider)
-		if d == nil {
-			continue
-		}
-		o, err := decodeStored(d)
-		if err != nil {
-			return nil, err
-		}
-		if p, ok := o.(*resource.Provider); ok {
-			modes[m.Provider] = CredentialMode(p)
+		if mode, ok := v.modes[m.Provider]; ok {
+			modes[m.Provider] = mode
 		}
 	}
 	return modes, nil
