@@ -26,7 +26,6 @@ export default function SetUp() {
   const form = useForm({
     initialValues: { name: "admin", password: "", repeat: "" },
     validate: {
-      password: (v) => (v.length < 12 ? t.short : null),
       repeat: (v, all) => (v === all.password ? null : t.differ),
     },
   });
