@@ -85,6 +85,12 @@ describe("the shell", () => {
     await page.getByRole("textbox", { name: "Search or jump to…" }).fill("create a key");
     await page.keyboard.press("Enter");
     await visible(heading("Create a key"));
+    await dialog().waitFor({ state: "hidden" });
+    await page.keyboard.press("Control+k");
+    await page.getByRole("textbox", { name: "Search or jump to…" }).fill("external-cl");
+    await visible(page.getByRole("dialog").getByText("Providers"));
+    await page.keyboard.press("Enter");
+    await visible(heading(/^external-claude/));
     await page.getByRole("heading", { level: 1 }).focus();
     await page.keyboard.press("?");
     await visible(dialog().getByText("Go to Providers"));
@@ -241,6 +247,21 @@ describe("UI: providers", () => {
   });
 });
 
+test("a viewer sees everything, and no button that the server would refuse", async () => {
+  const password = "a viewer looks at things";
+  assert.equal((await api(server, "POST", "/users", { name: "vera", role: "viewer" })).status, 201);
+  assert.ok((await api(server, "PUT", "/users/vera/password", { password })).status < 300);
+  page = await open(browser, { ...server, name: "vera", password });
+  for (const [path, title] of [["/keys", "Keys"], ["/providers", "Providers"], ["/keys/ci", /^ci/], ["/providers/eu", /^eu/]]) {
+    await page.goto(`/console${path}`);
+    await visible(heading(title));
+    await page.waitForTimeout(200);
+    for (const name of ["Create key", "Add provider", "Edit", "Rotate", "Revoke", "Drain", "Delete", "Send test call"]) {
+      assert.equal(await page.getByText(name, { exact: true }).count(), 0, `${path} offers ${name}`);
+    }
+  }
+});
+
 for (const [scheme, language] of [["light", "en"], ["dark", "sv"]]) {
   test(`axe finds nothing in what opens over a page: ${scheme}, ${language}`, async () => {
     page = await open(browser, server, { scheme, language });
@@ -283,6 +304,7 @@ test("the overview follows requests and the configuration by itself", async () =
   await visible(latest.getByRole("row", { name: /model-of-this-test/ }).getByText(/Refused/));
   await page.goto("/console/keys");
   await visible(heading("Keys"));
+  await visible(page.getByRole("status").getByText("Live"));
   await api(server, "POST", "/keys", { type: "service", name: "made-elsewhere" });
   await visible(page.getByRole("link", { name: "made-elsewhere" }));
 });

@@ -3,13 +3,31 @@ import { createSpotlight, Spotlight, type SpotlightActionGroupData } from "@mant
 import { useMantineColorScheme } from "@mantine/core";
 import { IconLanguage, IconMoon, IconPlus, IconSearch, IconSun } from "@tabler/icons-react";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
 import { useCanWrite } from "../api/auth";
+import { keys } from "../api/query";
 import { languages, setLanguage, useLanguage, useStrings } from "../i18n";
-import { pages } from "./pages";
+import { pages, type Found, type PageDef } from "./pages";
 import { shell } from "./strings";
 
 const [store, spotlight] = createSpotlight();
+
+// selectFirst does what Mantine does after a key, which it does not export.
+function selectFirst(): void {
+  const { listId } = store.getState();
+  if (!listId) return; // it is closed
+  const actions = document.querySelectorAll(`#${CSS.escape(listId)} [data-action]`);
+  actions.forEach((a, i) => (i === 0 ? a.setAttribute("data-selected", "true") : a.removeAttribute("data-selected")));
+  store.updateState((state) => ({ ...state, selected: actions.length > 0 ? 0 : -1 }));
+}
+
+// findAll asks the pages for their objects; one that fails is left out.
+async function findAll(q: string): Promise<(Found & { page: PageDef })[]> {
+  const lists = await Promise.allSettled(pages.map(async (page) => ((await page.find?.(q)) ?? []).map((f) => ({ ...f, page }))));
+  return lists.flatMap((l) => (l.status === "fulfilled" ? l.value : []));
+}
 
 // CommandPalette opens whenever opened grows.
 export default function CommandPalette({ opened }: { opened: number }) {
@@ -20,7 +38,21 @@ export default function CommandPalette({ opened }: { opened: number }) {
   const { setColorScheme } = useMantineColorScheme();
   useEffect(() => spotlight.open(), [opened]);
   const go = (path: string) => () => void navigate({ to: path });
+  const [query, setQuery] = useState("");
+  const [settled] = useDebouncedValue(query.trim(), 180);
+  const found = useQuery({ queryKey: keys.list("palette", { settled }), enabled: settled.length > 1, queryFn: () => findAll(settled), placeholderData: (before) => before });
+  // Enter goes to the first one, also to one that came a moment later.
+  useEffect(() => {
+    if (settled.length > 1) selectFirst();
+  }, [found.data, settled]);
+  const objects: SpotlightActionGroupData = {
+    group: t.paletteObjects,
+    actions: (settled.length > 1 ? (found.data ?? []) : []).map(({ label, path, page }) => ({
+      id: path, label, description: page.title[lang], keywords: settled, leftSection: <page.icon size={17} stroke={1.7} />, onClick: go(path),
+    })),
+  };
   const actions: SpotlightActionGroupData[] = [
+    ...(objects.actions.length > 0 ? [objects] : []),
     {
       group: t.paletteGo,
       actions: pages.filter((p) => p.path !== undefined).map((p) => ({
@@ -45,7 +77,7 @@ export default function CommandPalette({ opened }: { opened: number }) {
   return (
     <Spotlight
       attributes={{ content: { "aria-label": t.searchShort } }}
-      store={store} actions={actions} shortcut={null} nothingFound={t.paletteNothing} highlightQuery scrollable maxHeight={420} size={560} radius="lg"
+      store={store} actions={actions} query={query} onQueryChange={setQuery} shortcut={null} nothingFound={t.paletteNothing} highlightQuery scrollable maxHeight={440} overlayProps={{ backgroundOpacity: 0.35, blur: 1 }} yOffset="12vh" size={560} radius="lg"
       searchProps={{ leftSection: <IconSearch size={17} aria-hidden />, placeholder: t.search, "aria-label": t.search }}
     />
   );

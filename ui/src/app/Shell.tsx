@@ -8,6 +8,7 @@ import { useStrings } from "../i18n";
 import { LiveSign } from "./LiveSign";
 import { Logo, Mark } from "./Logo";
 import { Nav } from "./Nav";
+import { Quiet } from "./Quiet";
 import { ShortcutHelp, useShortcuts } from "./Shortcuts";
 import { shell } from "./strings";
 import { UserMenu } from "./UserMenu";
@@ -68,9 +69,11 @@ export function Shell() {
         </div>
       </AppShell.Main>
       {palette > 0 ? (
-        <Suspense>
-          <CommandPalette opened={palette} />
-        </Suspense>
+        <Quiet>
+          <Suspense>
+            <CommandPalette opened={palette} />
+          </Suspense>
+        </Quiet>
       ) : null}
       <ShortcutHelp opened={help} onClose={closeHelp} />
     </AppShell>

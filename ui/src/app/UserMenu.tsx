@@ -18,13 +18,14 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
     { value: "auto", label: t.system, Icon: IconDeviceDesktop },
   ] as const;
   const leave = () => void signOut().then(() => navigate({ to: "/sign-in" }), toastProblem);
-  const initial = (user?.name.replace(/^(user|token):/, "") ?? "?").slice(0, 1).toUpperCase();
+  // The audit's name of the actor: user:anna.
+  const name = user?.name.replace(/^user:/, "") ?? "";
   return (
     <Menu width={230} position="bottom-end" shadow="md" withinPortal={false} withInitialFocusPlaceholder={false}>
       <Menu.Target>
         <UnstyledButton aria-label={t.account}>
           <Avatar size={30} radius="xl" color="pine" variant="light">
-            {initial}
+            {name.replace(/^token:/, "").slice(0, 1).toUpperCase()}
           </Avatar>
         </UnstyledButton>
       </Menu.Target>
@@ -32,7 +33,7 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
         {user ? (
           <Menu.Label>
             <Text component="span" display="block" size="sm" fw={560} c="var(--mantine-color-text)" truncate>
-              {user.name}
+              {name}
             </Text>
             {t.role[user.role]} · {t.via[user.via]}
           </Menu.Label>

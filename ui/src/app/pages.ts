@@ -9,6 +9,8 @@ export const groups: Group[] = ["observe", "routing", "connect", "manage"];
 
 type Text = Record<Language, string>;
 
+export type Found = { label: string; path: string };
+
 export type PageDef = {
   id: string;
   group: Group;
@@ -23,6 +25,8 @@ export type PageDef = {
   // Where the navigation leads; without it the page is not in it.
   path?: string;
   routes: { path: string; load: () => Promise<{ default: ComponentType }> }[];
+  // Objects of this page with q in their text, for the command palette.
+  find?: (q: string) => Promise<Found[]>;
   // What else the command palette offers, such as making a new one.
   commands?: { title: Text; path: string; admin?: boolean }[];
 };
@@ -36,3 +40,9 @@ const found = import.meta.glob<{ default: PageDef }>("../features/*/page.ts", { 
 export const pages: PageDef[] = Object.values(found)
   .map((m) => m.default)
   .sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || a.order - b.order);
+
+// hasPage says if a page is part of this build: pages link to each other, and
+// do not depend on each other.
+export function hasPage(id: string): boolean {
+  return pages.some((p) => p.id === id);
+}

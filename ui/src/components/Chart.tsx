@@ -1,4 +1,4 @@
-import { Box, Table, VisuallyHidden } from "@mantine/core";
+import { Box, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
 import { niceTop, ticks } from "./chartScale";
@@ -17,6 +17,8 @@ type Props = {
   kind: "bars" | "lines";
   format: (value: number) => string;
   height?: number;
+  // Said in place of bars if there is nothing to draw.
+  empty?: string;
 };
 
 const left = 52;
@@ -55,6 +57,11 @@ export function Chart(props: Props) {
           {shown === undefined ? null : <rect x={left + shown * slot} y={headroom} width={slot} height={height - bottom - headroom} fill="var(--il-selected)" />}
           {kind === "bars" ? <Bars series={series} count={count} slot={slot} y={y} /> : <Lines series={series} slot={slot} y={y} />}
         </svg>
+      ) : null}
+      {props.empty && Math.max(0, ...sums) === 0 ? (
+        <Text className="il-nothing" size="sm" c="dimmed">
+          {props.empty}
+        </Text>
       ) : null}
       {shown === undefined ? null : <Tip {...props} at={shown} x={left + (shown + 0.5) * slot} width={width} />}
       <Numbers {...props} label={label} />

@@ -32,7 +32,6 @@ export default function SetUp() {
   const form = useForm({
     initialValues: { name: "admin", password: "", repeat: "" },
     validate: {
-      password: (v) => (v.length < 10 ? t.short : null),
       repeat: (v, all) => (v === all.password ? null : t.differ),
     },
   });

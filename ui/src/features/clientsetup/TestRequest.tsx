@@ -2,7 +2,8 @@ import { Alert, Anchor, Box, Button, Group, Text, TextInput, Title } from "@mant
 import { IconCircleCheck, IconCircleX, IconSend } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
+import { hasPage } from "../../app/pages";
 import { Definitions } from "../../components/Definitions";
 import { formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
@@ -79,8 +80,10 @@ export function TestRequest({ api, base, secret, model }: { api: Api; base: stri
 function Outcome({ result: r }: { result: Result }) {
   const t = useStrings(strings);
   const id = r.header("request-id");
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => box.current?.scrollIntoView({ block: "nearest" }), [r]);
   return (
-    <Alert color={r.ok ? "green" : "red"} title={r.ok ? t.answered : t.refused} icon={r.ok ? <IconCircleCheck size={18} aria-hidden /> : <IconCircleX size={18} aria-hidden />}>
+    <Alert ref={box} color={r.ok ? "green" : "red"} title={r.ok ? t.answered : t.refused} icon={r.ok ? <IconCircleCheck size={18} aria-hidden /> : <IconCircleX size={18} aria-hidden />}>
       <Text size="sm" mb="sm" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }} data-testid="answer">
         {r.text || t.noText}
       </Text>
@@ -95,7 +98,7 @@ function Outcome({ result: r }: { result: Result }) {
           [t.time, formatMs(r.ms)],
         ]}
       />
-      {id ? (
+      {id && hasPage("requests") ? (
         <Anchor component={Link} to={`/requests/${encodeURIComponent(id)}`} size="sm" mt="sm" display="inline-block">
           {t.decision} →
         </Anchor>

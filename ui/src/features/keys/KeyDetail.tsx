@@ -86,7 +86,7 @@ function Detail({ data: key, etag }: { data: Key; etag: string }) {
       <Definitions
         items={[
           [t.type, `${t.types[key.type]}. ${t.typeHint[key.type]}`],
-          [t.owner, ownerOf(key) || c.none],
+          [t.owner, ownerOf(key) || t.ownerNone],
           [t.team, key.team],
           [t.secret, <Text span size="sm" key="s" className="mono">{t.endsWith(key.last4 ?? "")}</Text>],
           [t.providers, key.allowedProviders?.join(", ") ?? t.anyProvider],

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useCanWrite } from "../../api/auth";
 import { api, data } from "../../api/client";
 import { keys } from "../../api/query";
+import { hasPage } from "../../app/pages";
 import { useStrings } from "../../i18n";
 import { statsQuery } from "./queries";
 import { strings } from "./strings";
@@ -40,8 +41,9 @@ export function FirstRun() {
     { id: "request", to: "/client-setup", done: stats.data.totals.requests > 0 },
     { id: "route", to: "/routes/new", done: routes.data.items.some((r) => r.tag === "stored" && (r.members?.length ?? 0) > 1) },
   ] as const;
-  const done = steps.filter((s) => s.done).length;
-  if (done === steps.length) return null;
+  const shown = steps.filter((s) => s.id !== "route" || hasPage("routes"));
+  const done = shown.filter((s) => s.done).length;
+  if (done === shown.length) return null;
   const hide = () => {
     try {
       localStorage.setItem(hidden, "1");
@@ -56,7 +58,7 @@ export function FirstRun() {
         <Box>
           <Title order={2}>{t.first}</Title>
           <Text size="sm" c="dimmed">
-            {t.firstText} {t.step(done, steps.length)}.
+            {t.firstText} {t.step(done, shown.length)}.
           </Text>
         </Box>
         <Button variant="subtle" color="gray" size="compact-xs" onClick={hide}>
@@ -64,10 +66,10 @@ export function FirstRun() {
         </Button>
       </Group>
       <ol className="il-steps">
-        {steps.map((s) => (
+        {shown.map((s) => (
           <li key={s.id}>
             <Link to={s.to} className="il-tile">
-              {s.done ? <IconCircleCheckFilled size={20} color="var(--il-served)" aria-label={t.done} /> : <IconCircleDashed size={20} stroke={1.6} aria-label={t.open} />}
+              {s.done ? <IconCircleCheckFilled size={20} style={{ flex: "none" }} color="var(--il-served)" aria-label={t.done} /> : <IconCircleDashed size={20} style={{ flex: "none" }} stroke={1.6} aria-label={t.open} />}
               <Box>
                 <Text size="sm" fw={560}>
                   {t.steps[s.id].title}

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import type { Activity } from "../../api/activity";
+import { hasPage } from "../../app/pages";
 import { useEvent, useLive } from "../../api/events";
 import { StatusBadge, type Tone } from "../../components/StatusBadge";
 import { formatClock, formatMs } from "../../i18n/format";
@@ -13,6 +14,13 @@ import { strings } from "./strings";
 const shownRows = 8;
 const paintMs = 600;
 
+// newest puts two lists together: what was heard and what was asked for come in
+// any order.
+function newest(a: Activity[], b: Activity[]): Activity[] {
+  const id = (row: Activity) => row.requestId ?? row.id;
+  return [...a, ...b.filter((row) => !a.some((other) => id(other) === id(row)))].sort((x, y) => y.time.localeCompare(x.time)).slice(0, shownRows);
+}
+
 // useLatest begins with what was recorded and goes on with what happens. Rows
 // that come fast are painted together, so that they can be read.
 function useLatest(): Activity[] | undefined {
@@ -21,7 +29,7 @@ function useLatest(): Activity[] | undefined {
   const waiting = useRef<Activity[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    if (data) setRows(data.items);
+    if (data) setRows((before = []) => newest(before, data.items));
   }, [data]);
   useEvent("request", ({ row }) => {
     waiting.current = [row, ...waiting.current].slice(0, shownRows);
@@ -29,7 +37,7 @@ function useLatest(): Activity[] | undefined {
       timer.current = undefined;
       const fresh = waiting.current;
       waiting.current = [];
-      setRows((before = []) => [...fresh, ...before.filter((b) => !fresh.some((f) => f.requestId === b.requestId))].slice(0, shownRows));
+      setRows((before = []) => newest(fresh, before));
     }, paintMs);
   });
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -58,9 +66,11 @@ export function LatestRequests() {
             </Text>
           ) : null}
         </Group>
-        <Anchor component={Link} to="/requests" size="xs">
-          {t.all} →
-        </Anchor>
+        {hasPage("requests") ? (
+          <Anchor component={Link} to="/requests" size="xs">
+            {t.all} →
+          </Anchor>
+        ) : null}
       </Group>
       {rows?.length === 0 ? (
         <Text size="sm" c="dimmed" py="sm">
@@ -80,9 +90,11 @@ export function LatestRequests() {
                 <Table.Th visibleFrom="sm" ta="right">
                   {t.duration}
                 </Table.Th>
-                <Table.Th w={70} ta="right">
-                  {t.why}
-                </Table.Th>
+                {hasPage("requests") ? (
+                  <Table.Th w={70} ta="right">
+                    {t.why}
+                  </Table.Th>
+                ) : null}
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>
@@ -122,13 +134,15 @@ function Row({ row }: { row: Activity }) {
       <Table.Td visibleFrom="sm" ta="right" data-align="right">
         {row.durationMs === undefined ? "–" : formatMs(row.durationMs)}
       </Table.Td>
-      <Table.Td ta="right">
-        {row.requestId ? (
-          <Anchor component={Link} to={`/requests/${encodeURIComponent(row.requestId)}`} size="xs" aria-label={t.whyOf(row.requestedModel ?? "–")}>
-            {t.why}
-          </Anchor>
-        ) : null}
-      </Table.Td>
+      {hasPage("requests") ? (
+        <Table.Td ta="right">
+          {row.requestId ? (
+            <Anchor component={Link} to={`/requests/${encodeURIComponent(row.requestId)}`} size="xs" aria-label={t.whyOf(row.requestedModel ?? "–")}>
+              {t.why}
+            </Anchor>
+          ) : null}
+        </Table.Td>
+      ) : null}
     </Table.Tr>
   );
 }

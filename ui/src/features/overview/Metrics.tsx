@@ -47,6 +47,7 @@ export function Metrics({ stats, window }: { stats: Stats; window: Window }) {
           axisTime={(time) => (window === "7d" ? formatDay(time) : formatClock(time, false))}
           fullTime={(time) => (window === "1h" ? formatClock(time, false) : formatTime(time))}
           height={210}
+          empty={t.nothing}
         />
         <Group justify="space-between" mt={8}>
           <Legend series={metric.series} />

@@ -3,13 +3,14 @@ import { IconAlertTriangle, IconCircleCheckFilled } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
+import { hasPage } from "../../app/pages";
 import { useStrings } from "../../i18n";
 import { stateOf } from "../providers/health";
 import { healthQuery } from "../providers/providerQueries";
 import { strings as providerStrings } from "../providers/strings";
 import { strings } from "./strings";
 
-type Item = { key: string; to: string; title: string; text: string; bad: boolean };
+type Item = { key: string; to?: string; title: string; text: string; bad: boolean };
 
 // Trouble is what a person on call wants to know first: who is kept out, and
 // which routes have nobody, or nobody else, left.
@@ -38,9 +39,15 @@ export function Trouble() {
       <Stack gap={5}>
         {items.map((i) => (
           <Text size="sm" key={i.key}>
-            <Anchor component={Link} to={i.to} size="sm" fw={560} c="var(--mantine-color-text)" underline="always">
-              {i.title}
-            </Anchor>{" "}
+            {i.to ? (
+              <Anchor component={Link} to={i.to} size="sm" fw={560} c="var(--mantine-color-text)" underline="always">
+                {i.title}
+              </Anchor>
+            ) : (
+              <Text span size="sm" fw={560}>
+                {i.title}
+              </Text>
+            )}{" "}
             {i.text}
           </Text>
         ))}
@@ -50,7 +57,7 @@ export function Trouble() {
 }
 
 function routeItem(r: Schemas["RouteHealth"], t: (typeof strings)["en"]): Item[] {
-  const to = `/routes/${encodeURIComponent(r.name)}`;
+  const to = hasPage("routes") ? `/routes/${encodeURIComponent(r.name)}` : undefined;
   const healthy = r.members.filter((m) => m.healthy);
   if (r.members.length === 0) return [];
   if (healthy.length === 0) return [{ key: `r/${r.name}`, to, title: t.routeDown(r.name), text: t.routeDownText, bad: true }];

@@ -14,7 +14,7 @@ export const strings = defineStrings({
     models: "Models", providers: "Providers", model: "Model", provider: "Provider", state: "State", nothing: "Nothing in this period.",
     latest: "Latest requests", latestLive: "as they happen", latestEmpty: "Requests show up here as they happen.", all: "All requests", time: "Time", caller: "Caller", status: "Status", duration: "Time taken", answer: "Answer",
     ok: "Served", okAfter: "Served after failover", denied: "Refused", failed: "Failed", why: "Why?", whyOf: (model: string) => `Why? The decision for ${model}`,
-    first: "Get to the first answer", firstText: "Four steps, a few minutes.", hide: "Hide this", step: (n: number, of: number) => `${n} of ${of} done`, done: "done", open: "to do",
+    first: "Get to the first answer", firstText: "A few steps, a few minutes.", hide: "Hide this", step: (n: number, of: number) => `${n} of ${of} done`, done: "done", open: "to do",
     steps: {
       provider: { title: "Add a provider", text: "Where the models are: a vendor with your key, or your own server." },
       key: { title: "Create a key", text: "What your programs send in place of the vendor's key." },
@@ -35,7 +35,7 @@ export const strings = defineStrings({
     models: "Modeller", providers: "Leverantörer", model: "Modell", provider: "Leverantör", state: "Läge", nothing: "Inget under perioden.",
     latest: "Senaste anropen", latestLive: "medan de sker", latestEmpty: "Anrop syns här medan de sker.", all: "Alla anrop", time: "Tid", caller: "Anropare", status: "Status", duration: "Tog", answer: "Svar",
     ok: "Besvarat", okAfter: "Besvarat efter omkoppling", denied: "Nekat", failed: "Misslyckat", why: "Varför?", whyOf: (model) => `Varför? Beslutet för ${model}`,
-    first: "Fram till det första svaret", firstText: "Fyra steg, några minuter.", hide: "Göm det här", step: (n, of) => `${n} av ${of} klara`, done: "klart", open: "att göra",
+    first: "Fram till det första svaret", firstText: "Några steg, några minuter.", hide: "Göm det här", step: (n, of) => `${n} av ${of} klara`, done: "klart", open: "att göra",
     steps: {
       provider: { title: "Lägg till en leverantör", text: "Där modellerna finns: en leverantör med din nyckel, eller din egen server." },
       key: { title: "Skapa en nyckel", text: "Det dina program skickar i stället för leverantörens nyckel." },

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { useCanWrite } from "../../api/auth";
+import { hasPage } from "../../app/pages";
 import { PagePending } from "../../app/Fallbacks";
 import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
@@ -128,7 +129,7 @@ function Settings({ provider: p }: { provider: Provider }) {
   );
 }
 
-const pathOf: Record<string, string> = { Route: "/routes/", Key: "/keys/" };
+const pathOf: Record<string, string> = { ...(hasPage("routes") ? { Route: "/routes/" } : {}), Key: "/keys/" };
 
 function Used({ kind, name }: { kind: string; name: string }) {
   const base = pathOf[kind];

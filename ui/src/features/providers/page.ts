@@ -17,5 +17,6 @@ export default definePage({
     { path: "/providers/$name", load: () => import("./ProviderDetail") },
     { path: "/providers/$name/edit", load: () => import("./ProviderEdit") },
   ],
+  find: async (q) => (await import("./find")).find(q),
   commands: [{ title: { en: "Add a provider", sv: "Lägg till en leverantör" }, path: "/providers/new", admin: true }],
 });
