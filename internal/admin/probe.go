@@ -135,7 +135,8 @@ func probeBody(v *routing.Provider, model string) ([]byte, error) {
 	return json.Marshal(body)
 }
 
-// probeModel chooses a model for a provider; empty if none is known.
+// probeModel chooses a model that the provider itself names; empty if it names
+// none.
 func (s *server) probeModel(ctx context.Context, v *routing.Provider) string {
 	if o, err := s.opt.Control.Get(ctx, "Provider", string(v.ID)); err == nil { // without the store the rest will do
 		if p, ok := o.Object.(*resource.Provider); ok {
@@ -151,18 +152,6 @@ func (s *server) probeModel(ctx context.Context, v *routing.Provider) string {
 				}
 			}
 		}
-	}
-	return cheapModel(v.Vendor)
-}
-
-// cheapModel is a cheap model that a vendor has; empty if none is known. A test
-// holds that the catalogue knows it.
-func cheapModel(vendor string) string {
-	switch vendor {
-	case "anthropic":
-		return "claude-haiku-4-5"
-	case "openai":
-		return "gpt-5-nano"
 	}
 	return ""
 }

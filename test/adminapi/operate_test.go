@@ -183,12 +183,12 @@ func TestAP_test_of_a_provider(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for vendor, model := range map[string]string{"anthropic": "claude-haiku-4-5", "openai": "gpt-5-nano"} {
+	for vendor, model := range map[string]string{"anthropic": "claude-haiku-4-5", "openai": "gpt-5.4-nano"} {
 		if _, known := models.Find(vendor, model); !known {
 			t.Errorf("the catalogue does not know %s of %s any more; choose another cheap model", model, vendor)
 		}
 	}
-	for name, want := range map[string]string{"oai": "gpt-small", "probed": "probe-1", "pattern": "x-exact", "plain": "gpt-5-nano"} {
+	for name, want := range map[string]string{"oai": "gpt-small", "probed": "probe-1", "pattern": "x-exact", "plain": "gpt-5.4-nano"} {
 		if r := test(name, "{}"); !r.OK || r.Model != want {
 			t.Errorf("%s: %+v", name, r)
 		}
