@@ -39,3 +39,10 @@ test("moving", () => {
   expect(moved(["a", "b", "c"], 2, 0)).toEqual(["c", "a", "b"]);
   expect(moved(["a", "b", "c"], 0, 3)).toEqual(["a", "b", "c"]);
 });
+
+test("what was off can be switched on again, and off", () => {
+  const off = { ...route, enabled: false, switchFamilyOnQuota: false };
+  expect(inputOf({ ...valuesOf(off), enabled: true, switchFamilyOnQuota: true }, off)).toMatchObject({ enabled: true, switchFamilyOnQuota: true });
+  expect(inputOf(valuesOf(off), off)).toMatchObject({ enabled: false, switchFamilyOnQuota: false });
+  expect(inputOf({ ...valuesOf(route), enabled: false }, route)).toMatchObject({ enabled: false });
+});

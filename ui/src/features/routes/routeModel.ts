@@ -59,7 +59,7 @@ export function inputOf(v: RouteValues, before?: Route): RouteInput {
     kind: "Route",
     name: v.name.trim(),
     description: v.description || undefined,
-    enabled: v.enabled ? before?.enabled && true : false,
+    enabled: switched(v.enabled, before?.enabled),
     modelPatterns: v.modelPatterns,
     members: v.members.map((m) => {
       const old = before?.members.find((o) => o.provider === m.provider);
@@ -73,10 +73,14 @@ export function inputOf(v: RouteValues, before?: Route): RouteInput {
     aliases: v.aliases.length > 0 ? v.aliases.map((a) => ({ name: a.name.trim(), wireModels: wireModels(a, v.members) })) : undefined,
     strategy: strategy.type === "failover" && !before?.strategy ? undefined : strategy,
     allowCrossProvider: v.allowCrossProvider || (before?.allowCrossProvider === undefined ? undefined : false),
-    switchFamilyOnQuota: v.switchFamilyOnQuota ? before?.switchFamilyOnQuota && true : false,
+    switchFamilyOnQuota: switched(v.switchFamilyOnQuota, before?.switchFamilyOnQuota),
     orgKeyFallbackForCallerCredentials: v.orgKeyFallbackForCallerCredentials || (before?.orgKeyFallbackForCallerCredentials === undefined ? undefined : false),
   };
 }
+
+// switched is a switch that is on by default: on is left out where the server
+// had nothing.
+const switched = (on: boolean, before?: boolean) => (on && before === undefined ? undefined : on);
 
 // wireModels are those of members that there are; an empty one is none.
 function wireModels(a: AliasValues, members: MemberValues[]): Record<string, string> {
