@@ -56,7 +56,7 @@ func (p *Pool) Do(ctx context.Context, r *Request) (*http.Response, error) {
 		return nil, because(ctx, err)
 	}
 	x := &exchange{c: c, ctx: ctx}
-	x.stop = context.AfterFunc(ctx, c.abort)
+	x.stop = afterEnd(ctx, c.abort)
 	failed := x.send(head, r)
 	resp, err := x.receive(r.Method, failed)
 	if err != nil {
@@ -64,6 +64,15 @@ func (p *Pool) Do(ctx context.Context, r *Request) (*http.Response, error) {
 		return nil, because(ctx, err)
 	}
 	return resp, nil
+}
+
+// afterEnd is context.AfterFunc, without a context of its own where ctx can do
+// it.
+func afterEnd(ctx context.Context, f func()) (stop func() bool) {
+	if a, ok := ctx.(interface{ AfterFunc(f func()) func() bool }); ok {
+		return a.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
 }
 
 // because is why an exchange failed: where the context has ended, that.
