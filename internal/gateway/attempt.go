@@ -224,7 +224,7 @@ func (d *dialing) notAStream(resp *http.Response) attempt {
 	if err != nil {
 		return d.broken(err)
 	}
-	if isErr, ok := d.ex.format.IsError(body); isErr && ok {
+	if a, ok := d.ex.format.ReadAnswer(body); a.Error && ok {
 		return d.errorIn200(resp, body, false)
 	}
 	return attempt{
@@ -290,14 +290,14 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.RequestError, Status: resp.StatusCode}, note: tooLong}
 	}
 	body := buf.b
-	isErr, ok := d.ex.format.IsError(body)
+	told, ok := d.ex.format.ReadAnswer(body)
 	switch {
 	case !ok:
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer was not a JSON object"}
-	case isErr:
+	case told.Error:
 		return false, d.errorIn200(resp, body, false)
 	}
-	if d.ex.settle(ending{outcome: audit.OutcomeAllow, status: resp.StatusCode, served: d.c, usage: d.ex.format.Usage(body)}) != nil {
+	if d.ex.settle(ending{outcome: audit.OutcomeAllow, status: resp.StatusCode, served: d.c, usage: told.Usage}) != nil {
 		d.ex.failUnrecorded()
 		return true, attempt{}
 	}
