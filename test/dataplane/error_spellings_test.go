@@ -117,3 +117,35 @@ func TestRT_FO_1_a_choice_that_failed(t *testing.T) {
 		})
 	}
 }
+
+// TestRT_FO_1_events_without_content: events that hold nothing of the answer
+// are held back like those that announce it, so another member still serves.
+func TestRT_FO_1_events_without_content(t *testing.T) {
+	d := dialects()[0]
+	event := func(name, rest string) string { return "event: " + name + "\ndata: {\"type\":\"" + name + "\"," + rest + "}\n\n" }
+	begin := event("message_start", `"message":{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":0}}`) +
+		event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`)
+	overloaded := event("error", `"error":{"type":"overloaded_error","message":"busy"}`)
+	for name, empty := range map[string]string{
+		"an_empty_delta":             event("content_block_delta", `"index":0,"delta":{"type":"text_delta","text":""}`),
+		"the_stop_of_an_empty_block": event("content_block_stop", `"index":0`),
+		"usage_only":                 event("message_delta", `"delta":{"stop_reason":null,"stop_sequence":null},"usage":{"output_tokens":0}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			good := gwtest.NewFake(t)
+			good.Rules(t, fakellm.Rule{Reply: says("beta")})
+			gw := serve(t, d.provider(paced(t, false, step{0, begin + empty + overloaded}), "first"), d.provider(good.URL, "second"), d.route("first", "second"))
+			got := gw.Post(t, d.path, d.ask(true))
+			d.wantWhole(t, got, true, saidBy("beta"))
+			wantHeaders(t, got.Header, "second", 2)
+		})
+	}
+	t.Run("an_answer_that_is_empty_is_served", func(t *testing.T) {
+		whole := begin + event("content_block_stop", `"index":0`) +
+			event("message_delta", `"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1}`) + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
+		gw := serve(t, d.provider(paced(t, true, step{0, whole}), "first"), d.route("first"))
+		if got := gw.Post(t, d.path, d.ask(true)); got.Status != 200 || got.Body != whole {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+	})
+}
