@@ -3,7 +3,9 @@ package dataplane
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"encoding/json"
 	"io"
@@ -252,6 +254,34 @@ func asGzip(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+func asZlib(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	packInto(t, zlib.NewWriter(&b), body)
+	return b.String()
+}
+
+func asFlate(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packInto(t, z, body)
+	return b.String()
+}
+
+func packInto(t *testing.T, z io.WriteCloser, body string) {
+	t.Helper()
+	if _, err := io.WriteString(z, body); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func asZstd(t *testing.T, body string) string {

@@ -122,7 +122,9 @@ func TestRT_FO_1_a_choice_that_failed(t *testing.T) {
 // are held back like those that announce it, so another member still serves.
 func TestRT_FO_1_events_without_content(t *testing.T) {
 	d := dialects()[0]
-	event := func(name, rest string) string { return "event: " + name + "\ndata: {\"type\":\"" + name + "\"," + rest + "}\n\n" }
+	event := func(name, rest string) string {
+		return "event: " + name + "\ndata: {\"type\":\"" + name + "\"," + rest + "}\n\n"
+	}
 	begin := event("message_start", `"message":{"id":"m","type":"message","role":"assistant","content":[],"usage":{"input_tokens":1,"output_tokens":0}}`) +
 		event("content_block_start", `"index":0,"content_block":{"type":"text","text":""}`)
 	overloaded := event("error", `"error":{"type":"overloaded_error","message":"busy"}`)
@@ -143,7 +145,7 @@ func TestRT_FO_1_events_without_content(t *testing.T) {
 	t.Run("an_answer_that_is_empty_is_served", func(t *testing.T) {
 		whole := begin + event("content_block_stop", `"index":0`) +
 			event("message_delta", `"delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1}`) + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
-		gw := serve(t, d.provider(paced(t, true, step{0, whole}), "first"), d.route("first"))
+		gw := serve(t, d.provider(paced(t, false, step{0, whole}), "first"), d.route("first"))
 		if got := gw.Post(t, d.path, d.ask(true)); got.Status != 200 || got.Body != whole {
 			t.Errorf("%d %s", got.Status, got.Body)
 		}
