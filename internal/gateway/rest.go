@@ -70,7 +70,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // that formats share, expects.
 func (g *Gateway) nearest(r *http.Request) *wire.Format {
 	p := r.URL.Path
-	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(p, "/messages") || strings.HasPrefix(p, "/anthropic") {
+	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(p, "/messages") || strings.HasPrefix(p, "/anthropic") || servesClaude(p) {
 		if f := g.formats[llm.AnthropicMessages]; f != nil {
 			return f
 		}
@@ -78,7 +78,15 @@ func (g *Gateway) nearest(r *http.Request) *wire.Format {
 	if f := g.formats[llm.OpenAIResponses]; f != nil && strings.Contains(p, "/responses") {
 		return f
 	}
+	if speaksGemini(r) {
+		return geminiErrors()
+	}
 	return g.formats[llm.OpenAIChat]
+}
+
+// servesClaude tells the paths of Anthropic's models at Vertex and Bedrock.
+func servesClaude(p string) bool {
+	return strings.Contains(p, "/publishers/anthropic/") || strings.HasPrefix(p, "/model/") || strings.HasPrefix(p, "/bedrock/")
 }
 
 // isUpgrade tells a request for a WebSocket of Responses.
@@ -97,13 +105,13 @@ func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 		ex.refuse(refusal{status: http.StatusUpgradeRequired, code: "upgrade_required", message: "WebSocket is not served here; use HTTP"})
 		return
 	}
-	message := "there is nothing at " + clipText(r.URL.Path, 120) + "; see the endpoints in the documentation"
+	message := "there is nothing at " + clipText(hideKeys(r.URL.Path), 120) + "; see the endpoints in the documentation"
 	for _, part := range []string{
-		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
+		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/", "/projects/",
 		"/openai/deployments/", "/api/v1/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
 	} {
 		if strings.HasPrefix(r.URL.Path, part) || r.URL.Path == strings.TrimSuffix(part, "/") {
-			message = clipText(r.URL.Path, 120) + " is not part of this version yet"
+			message = clipText(hideKeys(r.URL.Path), 120) + " is not part of this version yet"
 			break
 		}
 	}
