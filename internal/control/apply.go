@@ -236,6 +236,8 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 		return nil, nil, err
 	}
 	b.keys.apply(after)
+	store.SortDocuments(after.Documents) // as a load gives them: a restart decides the same
+	store.SortKeys(after.Keys)
 	return w, after, nil
 }
 
