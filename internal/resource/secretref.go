@@ -46,6 +46,14 @@ func SecretRefs(o Object) []SecretRef {
 	return out
 }
 
+// IsOff tells whether an object takes no requests, since it is disabled or
+// drained. Its secrets need not be readable: what has lost its secret can be
+// switched off.
+func IsOff(o Object) bool {
+	p, ok := o.(*Provider)
+	return !o.Head().IsEnabled() || ok && p.Drained
+}
+
 // SealedPrefix begins a secret that the store keeps encrypted.
 const SealedPrefix = "sealed:"
 

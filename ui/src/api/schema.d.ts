@@ -1636,7 +1636,7 @@ export interface components {
              * @description How the member is now, at the process that answers.
              * @enum {string}
              */
-            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "drained" | "disabled";
+            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "no_key" | "drained" | "disabled";
             /**
              * Format: date-time
              * @description When that ends, or the next request may probe; absent where that is not known.
@@ -1659,6 +1659,8 @@ export interface components {
             fallbackOnly?: boolean;
             /** @description Healthy: it gets requests as usual. */
             healthy: boolean;
+            /** @description Says of no_key what can't be read. */
+            message?: string;
             provider: string;
             /** @description The process that says so: each learns from its own traffic. */
             replica: string;
@@ -1667,7 +1669,7 @@ export interface components {
              * @description When the state began, and Until when it ends or the next request may probe; absent where that is not known.
              */
             since?: string;
-            /** @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; drained, it takes no new requests; or disabled. */
+            /** @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; no_key, the organisation's key can't be read; drained, it takes no new requests; or disabled. */
             state: string;
             /**
              * Format: int64
@@ -2058,6 +2060,8 @@ export interface components {
             /** Format: int64 */
             limit?: number;
             name: string;
+            /** @description Says why it gets no requests: the organisation's key can't be read. Absent if it can. */
+            noKey?: string;
             /**
              * Format: double
              * @description P50Ms and P95Ms are percentiles of the time to first content of streams in the last 15 minutes, in milliseconds, within 10 %; 0 without any.

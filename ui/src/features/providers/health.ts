@@ -14,6 +14,7 @@ export function stateOf(h: ProviderHealth | undefined, enabled: boolean | undefi
   if (enabled === false) return { tone: "neutral", text: s.disabled, ...rest };
   if (drained || h?.drained) return { tone: "paused", text: s.drained, ...rest };
   if (!h) return { tone: "neutral", text: s.unknown, ...rest };
+  if (h.noKey) return { tone: "bad", text: s.noKey, why: h.noKey, ...rest };
   const until = (time?: string) => (time ? ` ${t.until(formatClock(time, false))}` : "");
   if (h.park) {
     return { tone: "bad", text: s.parked + until(h.park.until), why: h.park.by ? t.parkedBy(h.park.by) : join(t.parkText, h.park.category && t.category(h.park.category)), canRetry: true };

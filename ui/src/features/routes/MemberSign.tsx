@@ -12,6 +12,7 @@ export function toneOf(state?: string): Tone {
     case undefined:
       return "good";
     case "circuit_open":
+    case "no_key":
       return "bad";
     case "parked":
     case "drained":
