@@ -178,7 +178,7 @@ func readYAML(raw []byte) ([]control.Op, places, error) {
 			continue
 		}
 		where[target] = standing{at, d.Locate}
-		ops = append(ops, control.Op{Put: d.Object})
+		ops = append(ops, control.Op{Put: d.Object, Nulls: d.Nulls})
 	}
 	if len(list) == 0 && len(ops) == 0 {
 		return nil, nil, invalid("", "the body holds no documents")

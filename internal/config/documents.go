@@ -76,6 +76,7 @@ func readDocument(d *yamldoc.Doc) (*document, resource.Problems) {
 	doc := &document{Document: resource.Document{Object: object, Locate: d.Locate}}
 	doc.decoded = d.Decode(object, "", kind.ReadOnlyFields())
 	object.Head().Kind = kind.Name
+	doc.Nulls = doc.decoded.Nulls
 	ps := doc.decoded.Problems
 	found := object.Check()
 	for _, p := range slices.Concat(resource.NotBuilt(object), resource.CheckDocument(object)) {
