@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Search the audit, or export it
-         * @description Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
+         * @description Newest first. Every row satisfies every filter; its time is that of its record. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -2830,9 +2830,9 @@ export interface operations {
                 cursor?: string;
                 /** @description csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same. */
                 format?: "json" | "csv" | "ndjson";
-                /** @description Only what ended at this time or later. */
+                /** @description Only what ended at this time or later. Attempts and skips are found with their request, by its end. */
                 from?: string;
-                /** @description Only what ended before this time. */
+                /** @description Only what ended before this time, likewise. */
                 to?: string;
                 kind?: "request" | "attempt" | "skip" | "denial" | "event" | "admin";
                 outcome?: "allow" | "deny" | "error" | "canceled";
