@@ -115,7 +115,7 @@ func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut,
 		}
 		ops = append(ops, unlisted...)
 	}
-	result, err := s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: in.DryRun, Ops: ops})
+	result, err := s.apply(ctx, ops, in.DryRun)
 	if err != nil {
 		return nil, locate(s.problem(ctx, err, resource.Ref{}), where)
 	}
