@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -109,13 +110,11 @@ func nowhere(path string) string {
 	if under("/api/v1/") || under("/console/") { // it would not come here if it were on this address
 		return shown + " is not at this address: the admin API and the console are at that of server.adminListen"
 	}
-	for _, part := range []string{
+	if slices.ContainsFunc([]string{
 		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
 		"/openai/deployments/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
-	} {
-		if under(part) {
-			return shown + " is not part of this version yet"
-		}
+	}, under) {
+		return shown + " is not part of this version yet"
 	}
 	return "there is nothing at " + shown + "; see the endpoints in the documentation"
 }
