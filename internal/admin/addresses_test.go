@@ -31,7 +31,7 @@ func TestRS_PROV_5_names_are_looked_up_at_the_save(t *testing.T) {
 			return nil, errors.New("no such host")
 		}
 		var out []netip.Addr
-		for _, ip := range strings.FieldsSeq(known[host]) {
+		for ip := range strings.FieldsSeq(known[host]) {
 			out = append(out, netip.MustParseAddr(ip))
 		}
 		return out, nil
