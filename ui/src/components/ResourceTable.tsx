@@ -14,6 +14,7 @@ export type ListParams = { q?: string; sort?: string; cursor?: string; limit: nu
 
 export type Column<T> = {
   header: string;
+  // Nothing is a dash.
   cell: (row: T) => ReactNode;
   // The server's name of the order, if it can sort by this.
   sort?: string;
@@ -104,7 +105,7 @@ export function ResourceTable<T>(props: Props<T>) {
                           {c.cell(row)}
                         </Link>
                       ) : (
-                        c.cell(row)
+                        c.cell(row) || <Text span size="sm" c="dimmed">–</Text>
                       )}
                     </Table.Td>
                   ))}

@@ -4,10 +4,11 @@ import { useNames, useResidencies } from "../../api/names";
 import { FormSection } from "../../components/FormSection";
 import { SecretField } from "../../components/SecretField";
 import { useStrings } from "../../i18n";
+import type { FieldsProps } from "../../objects/form";
 import { ownerKinds, type Key, type KeyValues, type OwnerKind } from "./keyModel";
 import { strings } from "./strings";
 
-export function KeyFields({ form, before }: { form: UseFormReturnType<KeyValues>; before?: Key }) {
+export function KeyFields({ form, before }: FieldsProps<Key, KeyValues>) {
   const t = useStrings(strings);
   const v = form.values;
   return (

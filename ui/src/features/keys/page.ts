@@ -16,6 +16,6 @@ export default definePage({
     { path: "/keys/$name", load: () => import("./KeyDetail") },
     { path: "/keys/$name/edit", load: () => import("./KeyEdit") },
   ],
-  find: async (q) => (await import("./find")).find(q),
+  find: async (q) => (await import("../../objects/collection")).collection("/keys").find(q),
   commands: [{ title: { en: "Create a key", sv: "Skapa en nyckel" }, path: "/keys/new", admin: true }],
 });

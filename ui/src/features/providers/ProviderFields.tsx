@@ -5,12 +5,13 @@ import { FormSection } from "../../components/FormSection";
 import { MapField } from "../../components/MapField";
 import { SecretField } from "../../components/SecretField";
 import { useStrings } from "../../i18n";
+import type { FieldsProps } from "../../objects/form";
 import { MoreFields } from "./MoreFields";
 import type { Provider, ProviderValues } from "./providerModel";
 import { strings } from "./strings";
 import { formatNames, type Vendor } from "./vendors";
 
-type Props = { form: UseFormReturnType<ProviderValues>; vendor?: Vendor; before?: Provider };
+type Props = FieldsProps<Provider, ProviderValues> & { vendor?: Vendor };
 
 // ProviderFields asks for what the vendor needs; the rest is behind "More
 // settings".

@@ -17,6 +17,6 @@ export default definePage({
     { path: "/providers/$name", load: () => import("./ProviderDetail") },
     { path: "/providers/$name/edit", load: () => import("./ProviderEdit") },
   ],
-  find: async (q) => (await import("./find")).find(q),
+  find: async (q) => (await import("../../objects/collection")).collection("/providers").find(q),
   commands: [{ title: { en: "Add a provider", sv: "Lägg till en leverantör" }, path: "/providers/new", admin: true }],
 });

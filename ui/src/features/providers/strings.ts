@@ -2,14 +2,14 @@ import { defineStrings } from "../../i18n";
 
 export const strings = defineStrings({
   en: {
-    title: "Providers", intro: "Vendors' endpoints with their credentials, and how they are right now.", add: "Add provider", search: "Search providers", label: "Providers",
+    title: "Providers", intro: "Vendors' endpoints with their credentials, and how they are right now.", create: "Add provider", search: "Search providers", label: "Providers",
     emptyTitle: "No providers yet", emptyText: "A provider is a vendor's endpoint with a key of yours. Once there is one, its models can be called, without any route.",
     health: "Health", region: "Region", requests: "Requests, 15 min", errors: "Errors", p95: "P95 to content", usedBy: "Used by", type: "Type", vendor: "Vendor", mode: "Credential",
     routes: (n: number) => (n === 1 ? "1 route" : `${n} routes`), usedByNobody: "No route: its own serves its models",
     galleryTitle: "Add a provider", galleryIntro: "Where are the models that you want to reach?", gallerySearch: "Find a vendor", galleryNothing: "No such vendor. Anything that speaks Chat Completions works as “OpenAI-compatible”.",
     groups: { vendors: "Model makers", hubs: "Many models behind one key", own: "Run by you, or anything else" },
     later: (names: string) => `Not in this version: ${names}.`,
-    createTitle: (vendor: string) => `Add ${vendor}`, editTitle: (n: string) => `Edit ${n}`,
+    createTitle: (vendor: string) => `Add ${vendor}`,
     connection: "Connection", name: "Name", nameHint: "Shown in answers' headers, logs and routes. It can't be changed later.",
     format: "Interface", formatHint: "How Interlock talks to it. For both, add two providers.",
     apiKey: "API key", apiKeyHint: (env: string) => `env:${env} reads it from the gateway's environment, file:/path from a file. A key typed here is stored encrypted and never shown again.`,
@@ -42,7 +42,7 @@ export const strings = defineStrings({
     drained: (n: string) => `${n} takes no new requests`, undrained: (n: string) => `${n} takes requests again`,
     losesAll: (route: string) => `Route ${route} has no other healthy member: its requests will be refused.`, losesOne: (route: string, others: string) => `Route ${route} goes on with ${others}.`, losesNone: "No route has it as a member.",
     unpark: "Try it again now", unparked: (n: string) => `${n} gets requests again`, unparkNothing: "There was nothing to end.",
-    remove: "Delete", removeTitle: (n: string) => `Delete ${n}?`, removeAction: "Delete", removeCredential: "Its stored credential is deleted with it.", removeUsed: (by: string) => `${by} uses it: take it out there first. Until then the server refuses.`,
+    removeTitle: (n: string) => `Delete ${n}?`, removeCredential: "Its stored credential is deleted with it.", removeUsed: (by: string) => `${by} uses it: take it out there first. Until then the server refuses.`,
     removeModels: "Models that only it serves will be refused.", overview: "Now", settings: "Settings", last15: "last 15 minutes", inFlight: "Running requests", whole: "P50 / P95, whole answers", first: "P50 / P95, to first content", keyStored: (l: string) => `Your key, ends with ${l}`,
     orgKey: "Your key", orgKeyless: "None needed", passthrough: "The caller's own", limited: (n: number) => `at most ${n} at once while it recovers`, justAdded: "Added. Send a test call to be sure that it works.",
     fields: {
@@ -52,14 +52,14 @@ export const strings = defineStrings({
     } as Record<string, string>,
   },
   sv: {
-    title: "Leverantörer", intro: "Leverantörers adresser med sina nycklar, och hur de mår just nu.", add: "Lägg till leverantör", search: "Sök leverantörer", label: "Leverantörer",
+    title: "Leverantörer", intro: "Leverantörers adresser med sina nycklar, och hur de mår just nu.", create: "Lägg till leverantör", search: "Sök leverantörer", label: "Leverantörer",
     emptyTitle: "Inga leverantörer än", emptyText: "En leverantör är en adress med en nyckel som är din. Finns det en går dess modeller att anropa, utan någon rutt.",
     health: "Hälsa", region: "Region", requests: "Anrop, 15 min", errors: "Fel", p95: "P95 till innehåll", usedBy: "Används av", type: "Typ", vendor: "Leverantör", mode: "Nyckel",
     routes: (n) => (n === 1 ? "1 rutt" : `${n} rutter`), usedByNobody: "Ingen rutt: dess egen har dess modeller",
     galleryTitle: "Lägg till en leverantör", galleryIntro: "Var finns modellerna du vill nå?", gallerySearch: "Hitta en leverantör", galleryNothing: "Ingen sådan. Allt som talar Chat Completions fungerar som ”OpenAI-compatible”.",
     groups: { vendors: "De som gör modellerna", hubs: "Många modeller bakom en nyckel", own: "Det du kör själv, eller något annat" },
     later: (names) => `Inte i den här versionen: ${names}.`,
-    createTitle: (vendor) => `Lägg till ${vendor}`, editTitle: (n) => `Redigera ${n}`,
+    createTitle: (vendor) => `Lägg till ${vendor}`,
     connection: "Anslutning", name: "Namn", nameHint: "Syns i svarens huvuden, loggar och rutter. Kan inte ändras senare.",
     format: "Gränssnitt", formatHint: "Hur Interlock talar med den. För båda, lägg till två leverantörer.",
     apiKey: "API-nyckel", apiKeyHint: (env) => `env:${env} läser den från gatewayens miljö, file:/sökväg från en fil. En nyckel som skrivs här sparas krypterad och visas aldrig igen.`,
@@ -92,7 +92,7 @@ export const strings = defineStrings({
     drained: (n) => `${n} tar inga nya anrop`, undrained: (n) => `${n} tar anrop igen`,
     losesAll: (route) => `Rutten ${route} har ingen annan frisk medlem: dess anrop nekas.`, losesOne: (route, others) => `Rutten ${route} fortsätter med ${others}.`, losesNone: "Ingen rutt har den som medlem.",
     unpark: "Pröva den igen nu", unparked: (n) => `${n} får anrop igen`, unparkNothing: "Det fanns inget att avsluta.",
-    remove: "Ta bort", removeTitle: (n) => `Ta bort ${n}?`, removeAction: "Ta bort", removeCredential: "Dess sparade nyckel tas bort med den.", removeUsed: (by) => `${by} använder den: ta ut den där först. Till dess vägrar servern.`,
+    removeTitle: (n) => `Ta bort ${n}?`, removeCredential: "Dess sparade nyckel tas bort med den.", removeUsed: (by) => `${by} använder den: ta ut den där först. Till dess vägrar servern.`,
     removeModels: "Modeller som bara den har nekas.", overview: "Nu", settings: "Inställningar", last15: "senaste 15 minuterna", inFlight: "Pågående anrop", whole: "P50 / P95, hela svar", first: "P50 / P95, till första innehåll", keyStored: (l) => `Din nyckel, slutar på ${l}`,
     orgKey: "Din nyckel", orgKeyless: "Ingen behövs", passthrough: "Anroparens egen", limited: (n) => `högst ${n} samtidigt medan den återhämtar sig`, justAdded: "Tillagd. Skicka ett provanrop för att vara säker på att den fungerar.",
     fields: {

@@ -16,5 +16,6 @@ export default definePage({
     { path: "/routes/$name", load: () => import("./RouteDetail") },
     { path: "/routes/$name/edit", load: () => import("./RouteEdit") },
   ],
+  find: async (q) => (await import("../../objects/collection")).collection("/routes").find(q),
   commands: [{ title: { en: "Create a route", sv: "Skapa en rutt" }, path: "/routes/new", admin: true }],
 });

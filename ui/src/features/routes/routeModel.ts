@@ -1,7 +1,11 @@
 import type { Schemas } from "../../api/client";
+import { collection } from "../../objects/collection";
+import { defineForm } from "../../objects/form";
 
 export type Route = Schemas["Route"];
 export type RouteInput = Schemas["RouteInput"];
+
+export const routesOf = collection("/routes");
 
 export const strategies = ["failover", "weighted", "round-robin", "lowest-cost", "lowest-latency", "least-loaded"] as const;
 
@@ -86,6 +90,11 @@ const switched = (on: boolean, before?: boolean) => (on && before === undefined 
 function wireModels(a: AliasValues, members: MemberValues[]): Record<string, string> {
   return Object.fromEntries(members.flatMap((m) => (a.wireModels[m.provider]?.trim() ? [[m.provider, a.wireModels[m.provider]!.trim()]] : [])));
 }
+
+export const routeForm = defineForm({ of: routesOf, values: valuesOf, input: inputOf, shows: /^members$/ });
+
+// startOf is the form of a new route: it needs a member.
+export const startOf = (): RouteValues => ({ ...valuesOf(), members: [newMember()] });
 
 // moved is the list with one item at another place.
 export function moved<T>(list: T[], from: number, to: number): T[] {
