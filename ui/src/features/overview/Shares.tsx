@@ -35,7 +35,7 @@ export function Shares({ kind, shares }: { kind: "models" | "providers"; shares:
       <Box component="ul" m={0} p={0} style={{ listStyle: "none" }}>
         {shares.slice(0, 8).map((s) => (
           <li key={s.name} className="il-share" style={{ "--share": `${(82 * s.requests) / top}%` } as CSSProperties}>
-            <Group gap="xs" wrap="nowrap" miw={0}>
+            <Group gap="2px 8px" miw={0}>
               {kind === "providers" ? (
                 <Anchor component={Link} to={`/providers/${encodeURIComponent(s.name)}`} className="il-rowlink" size="sm" truncate>
                   {s.name}
