@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useStrings } from "../i18n";
+import { useWord } from "../i18n/words";
 import { Candidate } from "./Candidate";
 import type { Attempt, Skip } from "./outcome";
 import { strings } from "./strings";
@@ -12,7 +13,7 @@ import "./plan.css";
 type Props = {
   plan: Schemas["Plan"];
   // Members that can't serve; without it they are read from the plan's steps.
-  excluded?: Schemas["DryRunExclusion"][];
+  excluded?: Exclusion[];
   // What came of it, for a request that was made.
   attempts?: Attempt[];
   skips?: Skip[];
@@ -23,6 +24,7 @@ type Props = {
 // and a preview all use it.
 export function PlanView({ plan, excluded, attempts, skips }: Props) {
   const t = useStrings(strings);
+  const word = useWord();
   const out = excluded ?? exclusionsOf(plan);
   const wire = plan.candidates[0]?.wireModel;
   return (
@@ -65,7 +67,7 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
                   <li key={e.provider + e.code} className="il-plan-out">
                     <IconBan size={14} aria-hidden />
                     <span>
-                      <Text span size="sm" fw={550}>{e.provider}</Text> <Code>{e.code}</Code>
+                      <Text span size="sm" fw={550}>{e.provider}</Text> <Text span size="sm" title={e.code}>{word("finding", e.code)}</Text>
                       <Text size="xs" c="dimmed">{e.reason}</Text>
                     </span>
                   </li>
@@ -106,6 +108,7 @@ function Refused({ refusal }: { refusal: Schemas["PlanRefusal"] }) {
 
 function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
   const t = useStrings(strings);
+  const word = useWord();
   return (
     <Box className="il-tablebox">
       <Table className="il-table" aria-label={t.traceLabel} withRowBorders={false}>
@@ -120,8 +123,11 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
         <Table.Tbody>
           {steps.map((s, i) => (
             <Table.Tr key={i}>
-              <Table.Td><Text span size="sm" c="dimmed">{s.stage}</Text></Table.Td>
-              <Table.Td><Text span size="xs" className="mono">{s.code}</Text></Table.Td>
+              <Table.Td><Text span size="sm" c="dimmed">{word("stage", s.stage)}</Text></Table.Td>
+              <Table.Td>
+                <Text span size="sm">{word("finding", s.code)}</Text>
+                <Text size="xs" c="dimmed" className="mono">{s.code}</Text>
+              </Table.Td>
               <Table.Td><Text span size="sm" fw={550}>{s.subject}</Text></Table.Td>
               <Table.Td><Text span size="sm">{s.detail}</Text></Table.Td>
             </Table.Tr>
@@ -132,7 +138,10 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
   );
 }
 
-// exclusionsOf reads the members that were left out from the steps.
-export function exclusionsOf(plan: Schemas["Plan"]): Schemas["DryRunExclusion"][] {
-  return plan.steps.filter((s) => s.stage === "member").map((s) => ({ provider: s.subject, code: s.code, reason: s.detail ?? "" }));
+type Exclusion = { provider: string; code: string; reason: string };
+
+// exclusionsOf reads the members that were left out from the steps. One that
+// takes the caller's credential in place of its own stays in.
+export function exclusionsOf(plan: Schemas["Plan"]): Exclusion[] {
+  return plan.steps.filter((s) => s.stage === "member" && s.code !== "global-passthrough").map((s) => ({ provider: s.subject, code: s.code, reason: s.detail ?? "" }));
 }

@@ -9,6 +9,7 @@ import { Definitions } from "../../components/Definitions";
 import { common } from "../../i18n/common";
 import { formatRelative, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
 import { keysOf, ownerOf, stateOf, type Key } from "./keyModel";
@@ -24,6 +25,7 @@ export default function KeyDetail() {
 function Detail({ loaded }: { loaded: Loaded<Key> }) {
   const t = useStrings(strings);
   const c = useStrings(common);
+  const word = useWord();
   const key = loaded.value;
   const lastUse = useQuery(lastUseQuery(key.name)).data;
   const [rotating, rotate] = useDisclosure();
@@ -58,7 +60,7 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
     >
       <Definitions
         items={[
-          [t.type, `${t.types[key.type]}. ${t.typeHint[key.type]}`],
+          [t.type, `${word("keyType", key.type)}. ${t.typeHint[key.type]}`],
           [t.owner, ownerOf(key) || t.ownerNone],
           [t.team, key.team],
           [t.secret, <Text span size="sm" key="s" className="mono">{t.endsWith(key.last4 ?? "")}</Text>],

@@ -5,6 +5,7 @@ import { StatusBadge } from "../../components/StatusBadge";
 import { common } from "../../i18n/common";
 import { formatRelative, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import { ObjectList } from "../../objects/ObjectList";
 import { keysOf, ownerOf, stateOf, type Key } from "./keyModel";
 import { strings } from "./strings";
@@ -12,6 +13,7 @@ import { strings } from "./strings";
 export default function KeyList() {
   const t = useStrings(strings);
   const c = useStrings(common);
+  const word = useWord();
   const columns: Column<Key>[] = [
     {
       header: t.state,
@@ -20,7 +22,7 @@ export default function KeyList() {
         return <StatusBadge tone={s.tone}>{s.text}</StatusBadge>;
       },
     },
-    { header: t.type, cell: (k) => t.types[k.type], wide: true },
+    { header: t.type, cell: (k) => word("keyType", k.type), wide: true },
     { header: t.owner, cell: (k) => ownerOf(k), wide: true },
     { header: t.team, cell: (k) => k.team, wide: true },
     { header: t.secret, cell: (k) => <Text span className="mono" size="xs" c="dimmed">…{k.last4}</Text>, wide: true },

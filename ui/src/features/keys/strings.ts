@@ -6,7 +6,6 @@ export const strings = defineStrings({
     create: "Create key", search: "Search keys", label: "Keys",
     emptyTitle: "No keys yet", emptyText: "Programs and people send a key with each request. Make one, and its page shows how to send the first request with it.",
     owner: "Owner", team: "Team", type: "Type", state: "State", expires: "Expires", secret: "Secret", id: "Id", ceilings: "May use", rights: "Rights",
-    types: { pat: "Personal", service: "Service", virtual: "Virtual", session: "Session" },
     typeHint: {
       pat: "Of one person.", service: "Of a program, such as CI.", virtual: "May hold a provider's credential of its own.", session: "Made for a session.",
     },
@@ -46,7 +45,6 @@ export const strings = defineStrings({
     create: "Skapa nyckel", search: "Sök nycklar", label: "Nycklar",
     emptyTitle: "Inga nycklar än", emptyText: "Program och människor skickar en nyckel med varje anrop. Skapa en, så visar dess sida hur det första anropet görs.",
     owner: "Ägare", team: "Team", type: "Typ", state: "Läge", expires: "Upphör", secret: "Hemlighet", id: "Id", ceilings: "Får använda", rights: "Rättigheter",
-    types: { pat: "Personlig", service: "Tjänst", virtual: "Virtuell", session: "Session" },
     typeHint: {
       pat: "En persons.", service: "Ett programs, till exempel CI.", virtual: "Får ha en egen leverantörsnyckel.", session: "Gjord för en session.",
     },

@@ -4,7 +4,7 @@ export const strings = defineStrings({
   en: {
     title: "Overview", window: "Period", windows: { "1h": "Last hour", "24h": "24 hours", "7d": "7 days" },
     requests: "Requests", errors: "Errors", failovers: "Failovers", latency: "P95 latency", tokens: "Tokens", cost: "Cost", metric: "What the chart shows",
-    served: "Served", refused: "Refused", canceled: "Left by the client", p50: "P50", p95: "P95", input: "Input", output: "Output", cached: "Read from cache",
+    served: "Answered", refused: "Refused", canceled: "Client left", p50: "P50", p95: "P95", input: "Input", output: "Output", cached: "Read from cache",
     perMinute: (n: string) => `${n} per minute`, ofAll: (p: string) => `${p} of requests`, refusals: (n: string) => `${n} refused`, median: (ms: string) => `median ${ms}`,
     unpriced: (n: string) => `${n} without a price`, tokensOut: (n: string) => `${n} of them output`, chart: (metric: string, window: string) => `${metric}, ${window.toLowerCase()}`,
     partial: (when: string) => `Whole since ${when}: a start counts only the newest records again.`,
@@ -12,8 +12,8 @@ export const strings = defineStrings({
     routeDown: (r: string) => `Route ${r} has no healthy member`, routeDownText: "Its requests are refused until a member is back.",
     routeSingle: (r: string, m: string) => `Route ${r} is down to ${m}`, routeSingleText: "If that fails too, its requests have nowhere to go.",
     models: "Models", providers: "Providers", model: "Model", provider: "Provider", state: "State", nothing: "Nothing in this period.",
-    latest: "Latest requests", latestLive: "as they happen", latestEmpty: "Requests show up here as they happen.", all: "All requests", time: "Time", caller: "Caller", status: "Status", duration: "Time taken", answer: "Answer",
-    ok: "Served", okAfter: "Served after failover", denied: "Refused", failed: "Failed", why: "Why?", whyOf: (model: string) => `Why? The decision for ${model}`,
+    latest: "Latest requests", latestLive: "as they happen", latestEmpty: "Requests show up here as they happen.", all: "All requests", time: "Time", caller: "Caller", status: "Status", duration: "Time taken", answer: "Outcome",
+    why: "Why?", whyOf: (model: string) => `Why? The decision for ${model}`,
     first: "Get to the first answer", firstText: "A few steps, a few minutes.", hide: "Hide this", step: (n: number, of: number) => `${n} of ${of} done`, done: "done", open: "to do",
     steps: {
       provider: { title: "Add a provider", text: "Where the models are: a vendor with your key, or your own server." },
@@ -33,8 +33,8 @@ export const strings = defineStrings({
     routeDown: (r) => `Rutten ${r} har ingen frisk medlem`, routeDownText: "Dess anrop nekas tills en medlem är tillbaka.",
     routeSingle: (r, m) => `Rutten ${r} har bara ${m} kvar`, routeSingleText: "Ett fel till, och dess anrop nekas.",
     models: "Modeller", providers: "Leverantörer", model: "Modell", provider: "Leverantör", state: "Läge", nothing: "Inget under perioden.",
-    latest: "Senaste anropen", latestLive: "medan de sker", latestEmpty: "Anrop syns här medan de sker.", all: "Alla anrop", time: "Tid", caller: "Anropare", status: "Status", duration: "Tog", answer: "Svar",
-    ok: "Besvarat", okAfter: "Besvarat efter omkoppling", denied: "Nekat", failed: "Misslyckat", why: "Varför?", whyOf: (model) => `Varför? Beslutet för ${model}`,
+    latest: "Senaste anropen", latestLive: "medan de sker", latestEmpty: "Anrop syns här medan de sker.", all: "Alla anrop", time: "Tid", caller: "Anropare", status: "Status", duration: "Tog", answer: "Utfall",
+    why: "Varför?", whyOf: (model) => `Varför? Beslutet för ${model}`,
     first: "Fram till det första svaret", firstText: "Några steg, några minuter.", hide: "Göm det här", step: (n, of) => `${n} av ${of} klara`, done: "klart", open: "att göra",
     steps: {
       provider: { title: "Lägg till en leverantör", text: "Där modellerna finns: en leverantör med din nyckel, eller din egen server." },

@@ -8,6 +8,7 @@ import { Definitions } from "../../components/Definitions";
 import { common } from "../../i18n/common";
 import { formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
 import { DrainDialog, useUndrain } from "./Operations";
@@ -17,7 +18,7 @@ import { providersOf, type Provider } from "./providerModel";
 import { useHealth } from "./providerQueries";
 import { strings } from "./strings";
 import { TestCall } from "./TestCall";
-import { formatNames, vendorOf } from "./vendors";
+import { vendorOf } from "./vendors";
 
 export default function ProviderDetail() {
   return <ObjectPage of={providersOf}>{(loaded) => <Detail loaded={loaded} />}</ObjectPage>;
@@ -68,6 +69,7 @@ function Detail({ loaded }: { loaded: Loaded<Provider> }) {
 
 function Settings({ provider: p }: { provider: Provider }) {
   const t = useStrings(strings);
+  const word = useWord();
   const c = useStrings(common);
   const h = p.dataHandling;
   const promises = [h?.zeroDataRetention && t.zdr, h?.noPromptTraining && t.training, h?.jurisdiction && `${t.jurisdiction}: ${h.jurisdiction}`].filter(Boolean).join(", ");
@@ -82,8 +84,8 @@ function Settings({ provider: p }: { provider: Provider }) {
       <Definitions
         items={[
           [t.usedBy, p.usedBy?.length ? p.usedBy.map((u, i) => <span key={u.kind + u.name}>{i ? ", " : ""}<Used kind={u.kind} name={u.name} /></span>) : t.usedByNobody],
-          [t.type, p.vendor ? `${vendorOf(p)?.title ?? p.vendor} (${p.type})` : p.type],
-          [t.format, p.wireFormat ? formatNames[p.wireFormat] : undefined],
+          [t.type, p.vendor ? `${vendorOf(p)?.title ?? p.vendor} (${word("providerType", p.type)})` : word("providerType", p.type)],
+          [t.format, word("wireFormat", p.wireFormat)],
           [t.baseUrl, mono(p.baseUrl)],
           [t.mode, credential],
           [t.region, p.residency ?? "global"],

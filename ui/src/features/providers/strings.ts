@@ -24,9 +24,7 @@ export const strings = defineStrings({
     headers: "Headers", headersHint: "Sent with every request to it.", headerName: "Name", headerValue: "Value", windows: "Context windows", windowsHint: "In tokens, if the catalogue does not know the model.", windowModel: "Model", windowTokens: "Tokens",
     proxyUrl: "Proxy", caFile: "CA file", http2: "HTTP/2 to the provider", allowInsecure: "Allow http to any address", allowInsecureHint: "Keys and prompts then cross the network unencrypted.",
     organization: "OpenAI organisation", project: "OpenAI project", enabled: "In use", addRow: "Add", removeRow: (n: number) => `Remove row ${n}`,
-    states: {
-      healthy: "Healthy", idle: "No traffic yet", open: "Kept out after failures", half: "Being probed", parked: "Out of quota", cooling: "Rate limited", recovering: "Recovering", drained: "Drained", disabled: "Not in use", unknown: "No state",
-    },
+    stateIdle: "No traffic yet", stateUnknown: "No state",
     until: (when: string) => `until ${when}`, category: (c: string) => `Cause: ${c}`, parkedBy: (who: string) => `Parked by ${who}`,
     openText: (n: number) => `${n} failures in a row; requests go elsewhere until a probe succeeds.`, parkText: "Its quota or credit is used up; requests go elsewhere.",
     coolText: (m: string) => `${m} is over its rate limit.`,
@@ -74,9 +72,7 @@ export const strings = defineStrings({
     headers: "Huvuden", headersHint: "Skickas med varje anrop till den.", headerName: "Namn", headerValue: "Värde", windows: "Kontextfönster", windowsHint: "I token, om katalogen inte känner modellen.", windowModel: "Modell", windowTokens: "Token",
     proxyUrl: "Proxy", caFile: "CA-fil", http2: "HTTP/2 till leverantören", allowInsecure: "Tillåt http till alla adresser", allowInsecureHint: "Nycklar och promptar går då okrypterat över nätet.",
     organization: "OpenAI-organisation", project: "OpenAI-projekt", enabled: "I bruk", addRow: "Lägg till", removeRow: (n) => `Ta bort rad ${n}`,
-    states: {
-      healthy: "Frisk", idle: "Ingen trafik än", open: "Utestängd efter fel", half: "Prövas", parked: "Kvoten slut", cooling: "Hastighetsgräns", recovering: "Återhämtar sig", drained: "Tömd", disabled: "Inte i bruk", unknown: "Inget läge",
-    },
+    stateIdle: "Ingen trafik än", stateUnknown: "Inget läge",
     until: (when) => `till ${when}`, category: (c) => `Orsak: ${c}`, parkedBy: (who) => `Parkerad av ${who}`,
     openText: (n) => `${n} fel i rad; anropen går någon annanstans tills ett prov lyckas.`, parkText: "Kvoten eller krediten är slut; anropen går någon annanstans.",
     coolText: (m) => `${m} är över sin hastighetsgräns.`,

@@ -13,9 +13,10 @@ import { PageHeader } from "../../components/PageHeader";
 import { StatusBadge } from "../../components/StatusBadge";
 import { formatClock, formatMs, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { toneOfOutcome, useWord } from "../../i18n/words";
 import { PlanView } from "../../plan/PlanView";
 import { Attempts } from "./Attempts";
-import { callerOf, toneOf } from "./look";
+import { callerOf } from "./look";
 import { strings } from "./strings";
 
 export default function RequestDetail() {
@@ -44,6 +45,7 @@ export default function RequestDetail() {
 
 function Detail({ decision }: { decision: Schemas["Decision"] }) {
   const t = useStrings(strings);
+  const word = useWord();
   const r = decision.record;
   const u = r.usage;
   const ask = new URLSearchParams({ model: r.requestedModel ?? "", ...(r.endpoint ? { endpoint: r.endpoint } : {}), ...(r.caller?.key ? { key: r.caller.key } : {}), ...(r.stream ? { stream: "1" } : {}) });
@@ -54,7 +56,7 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
         title={
           <Group gap="sm" component="span">
             <span className="mono">{r.requestedModel || t.whenWho}</span>
-            <StatusBadge tone={toneOf(r.outcome)}>{`${t.outcome[r.outcome ?? ""] ?? r.outcome ?? ""} ${r.status ?? ""}`}</StatusBadge>
+            <StatusBadge tone={toneOfOutcome(r.outcome)}>{`${word("outcome", r.outcome)} ${r.status ?? ""}`}</StatusBadge>
           </Group>
         }
         back={{ to: "/requests", label: t.title }}
@@ -70,13 +72,13 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
           [t.asModel, r.wireModel && r.wireModel !== r.requestedModel ? <span className="mono" key="w">{r.wireModel}</span> : ""],
           [t.route, r.routeName],
           [t.residency, r.residency],
-          [t.credential, r.credential ? `${t.credentialOf[r.credential] ?? r.credential}${r.credentialFallback ? ` (${t.fallbackKey})` : ""}` : ""],
+          [t.credential, r.credential ? `${word("credential", r.credential)}${r.credentialFallback ? ` (${t.fallbackKey})` : ""}` : ""],
           [t.usage, u ? `${t.usageText(u.input ?? 0, u.output ?? 0, u.cachedRead ?? 0, u.cachedWrite ?? 0)}${r.estimated ? ` (${t.estimated})` : ""}` : ""],
           [t.ttft, r.ttftMs ? formatMs(r.ttftMs) : ""],
           [t.total, r.durationMs === undefined ? "" : formatMs(r.durationMs)],
           [t.code, r.code ? <span className="mono" key="k">{r.code}</span> : ""],
           [t.policy, r.policy],
-          [t.category, r.category],
+          [t.category, word("category", r.category)],
           [t.message, r.message],
           [t.tags, r.tags?.join(", ")],
           [t.session, r.sessionHash ? <span className="mono" key="s">{r.sessionHash}</span> : ""],

@@ -12,11 +12,12 @@ import { EmptyState } from "../../components/EmptyState";
 import { ErrorState } from "../../components/ErrorState";
 import { useListSearch } from "../../components/listSearch";
 import { PageHeader } from "../../components/PageHeader";
-import { StatusBadge } from "../../components/StatusBadge";
+import { Outcome } from "../../components/Outcome";
 import { common } from "../../i18n/common";
 import { formatClock, formatMs, formatNumber, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
-import { callerOf, filterNames, filtersOf, matches, toneOf, tokensOf, type Filters } from "./look";
+import { words } from "../../i18n/words";
+import { callerOf, filterNames, filtersOf, matches, tokensOf, type Filters } from "./look";
 import { strings } from "./strings";
 
 const pageSize = 50;
@@ -94,7 +95,7 @@ function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => vo
   const t = useStrings(strings);
   const providers = useNames("providers");
   const keyNames = useNames("keys");
-  const outcomes = Object.entries(t.outcome).map(([value, label]) => ({ value, label }));
+  const outcomes = Object.entries(useStrings(words).outcome).map(([value, label]) => ({ value, label }));
   return (
     <Group gap="xs" mb="sm">
       <Select size="xs" w={150} aria-label={t.status} placeholder={t.anyOutcome} data={outcomes} value={filters.outcome ?? null} onChange={(v) => set({ outcome: v ?? undefined })} clearable />
@@ -109,21 +110,6 @@ function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => vo
         <TextInput key={filters.model ?? ""} size="xs" w={190} name="model" aria-label={t.filterModel} placeholder={t.filterModel} defaultValue={filters.model} data-page-search onBlur={(e) => set({ model: e.currentTarget.value.trim() || undefined })} />
       </form>
     </Group>
-  );
-}
-
-// Outcome is quiet for what went well, so that the rest stands out.
-function Outcome({ row: r }: { row: Activity }) {
-  const t = useStrings(strings);
-  const text = t.outcome[r.outcome ?? ""] ?? r.outcome;
-  if (r.outcome === "allow") {
-    if (r.failover) return <StatusBadge tone="info">{t.afterFailover}</StatusBadge>;
-    return <Text span size="sm" c="dimmed" className="num">{text} {r.status}</Text>;
-  }
-  return (
-    <>
-      <StatusBadge tone={toneOf(r.outcome)}>{text}</StatusBadge> <Text span size="xs" c="dimmed" className="num">{r.code || r.status}</Text>
-    </>
   );
 }
 

@@ -6,9 +6,10 @@ import { StatusBadge } from "../../components/StatusBadge";
 import { common } from "../../i18n/common";
 import { formatClock, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { toneOfState, useWord } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
-import { toneOf, type Member } from "./MemberSign";
+import type { Member } from "./MemberSign";
 import { routesOf, type Route } from "./routeModel";
 import { strings } from "./strings";
 
@@ -23,6 +24,7 @@ export default function RouteDetail() {
 function Detail({ loaded }: { loaded: Loaded<Route> }) {
   const t = useStrings(strings);
   const c = useStrings(common);
+  const word = useWord();
   const r = loaded.value;
   const sample = r.aliases?.[0]?.name ?? r.modelPatterns.find((p) => !p.includes("*")) ?? r.modelPatterns[0]?.replaceAll("*", "x") ?? "";
   return (
@@ -30,7 +32,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
       of={routesOf}
       loaded={loaded}
       list={t.title}
-      state={r.enabled === false ? { tone: "paused", text: t.off } : { tone: "info", text: t.tags[r.tag ?? ""] ?? r.tag ?? "" }}
+      state={r.enabled === false ? { tone: "paused", text: t.off } : { tone: "info", text: word("tag", r.tag) }}
       intro={r.description || t.tagHint[r.tag ?? ""]}
       editable={r.tag === "stored"}
       links={
@@ -52,7 +54,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
       <Definitions
         items={[
           [t.patterns, <span key="p" className="mono">{r.modelPatterns.join(", ")}</span>],
-          [t.strategy, r.members.length > 1 ? `${t.strategies[r.strategy?.type ?? "failover"] ?? r.strategy?.type}. ${t.strategyHint[r.strategy?.type ?? "failover"] ?? ""}` : ""],
+          [t.strategy, r.members.length > 1 ? `${word("strategy", r.strategy?.type ?? "failover")}. ${t.strategyHint[r.strategy?.type ?? "failover"] ?? ""}` : ""],
           [t.orgFallback, r.orgKeyFallbackForCallerCredentials ? c.yes : ""],
           [t.crossProvider, r.allowCrossProvider ? c.yes : ""],
           [t.familyOnQuota, r.switchFamilyOnQuota === false ? c.no : ""],
@@ -73,6 +75,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
 
 function Members({ members }: { members: Member[] }) {
   const t = useStrings(strings);
+  const word = useWord();
   return (
     <Box className="il-tablebox">
       <Table className="il-table" aria-label={t.members} withRowBorders={false}>
@@ -92,10 +95,10 @@ function Members({ members }: { members: Member[] }) {
               <Table.Td className="num">{i + 1}</Table.Td>
               <Table.Td>
                 <Anchor component={Link} to={`/providers/${encodeURIComponent(m.provider)}`} size="sm" fw={550} c="var(--mantine-color-text)">{m.provider}</Anchor>
-                <Text size="xs" c="dimmed">{t.mode[m.credentialMode ?? ""] ?? ""}</Text>
+                <Text size="xs" c="dimmed">{word("credentialMode", m.credentialMode)}</Text>
               </Table.Td>
               <Table.Td>
-                <StatusBadge tone={toneOf(m.state)}>{t.memberState[m.state ?? "healthy"] ?? m.state}</StatusBadge>
+                <StatusBadge tone={toneOfState(m.state)}>{word("state", m.state ?? "healthy")}</StatusBadge>
                 {m.until ? <Text span size="xs" c="dimmed"> {t.until(formatClock(m.until, false))}</Text> : null}
               </Table.Td>
               <Table.Td visibleFrom="sm" data-align="right" ta="right">{m.weight ?? 1}</Table.Td>

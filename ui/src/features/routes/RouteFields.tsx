@@ -2,6 +2,7 @@ import { Checkbox, NumberInput, Select, Switch, TagsInput, Text, Textarea, TextI
 import { FormSection } from "../../components/FormSection";
 import { common } from "../../i18n/common";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import type { FieldsProps } from "../../objects/form";
 import { AliasesEditor } from "./AliasesEditor";
 import { MembersEditor } from "./MembersEditor";
@@ -13,13 +14,14 @@ import "./routes.css";
 export function RouteFields(fields: FieldsProps<Route, RouteValues>) {
   const t = useStrings(strings);
   const c = useStrings(common);
+  const word = useWord();
   const check = useLiveCheck(fields);
   const { form, before } = fields;
   const v = form.values;
   return (
     <>
       <FormSection title={t.general}>
-        <TextInput label={c.name} description={before ? undefined : t.nameHint} required disabled={before !== undefined} autoFocus={!before} spellCheck={false} {...form.getInputProps("name")} />
+        <TextInput label={c.name} description={before ? undefined : t.nameHint} required={!before} readOnly={before !== undefined} autoFocus={!before} spellCheck={false} {...form.getInputProps("name")} />
         <TagsInput label={t.patterns} description={t.patternsHint} placeholder={v.modelPatterns.length === 0 ? t.patternsPlaceholder : undefined} required acceptValueOnBlur {...form.getInputProps("modelPatterns")} />
         <Text size="xs" c="dimmed" aria-live="polite">{check === "busy" ? t.checking : check === "clear" ? t.noConflict : ""}</Text>
         <Textarea label={t.description} autosize minRows={1} {...form.getInputProps("description")} />
@@ -27,7 +29,7 @@ export function RouteFields(fields: FieldsProps<Route, RouteValues>) {
       </FormSection>
       <FormSection title={t.members} text={t.membersText}><MembersEditor form={form} /></FormSection>
       <FormSection title={t.strategy} text={t.strategyText}>
-        <Select label={t.strategy} description={t.strategyHint[v.strategy.type]} data={strategies.map((value) => ({ value, label: t.strategies[value]! }))} {...form.getInputProps("strategy.type")} onChange={(s) => form.setFieldValue("strategy.type", s ?? "failover")} allowDeselect={false} />
+        <Select label={t.strategy} description={t.strategyHint[v.strategy.type]} data={strategies.map((value) => ({ value, label: word("strategy", value) }))} {...form.getInputProps("strategy.type")} onChange={(s) => form.setFieldValue("strategy.type", s ?? "failover")} allowDeselect={false} />
         {v.strategy.type === "lowest-latency" ? (
           <>
             <NumberInput label={t.windowMinutes} placeholder={t.byDefault} min={1} allowDecimal={false} {...form.getInputProps("strategy.windowMinutes")} />

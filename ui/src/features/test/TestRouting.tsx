@@ -11,6 +11,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import { PlanView } from "../../plan/PlanView";
 import { commandOf, fromSearch, requestOf, toSearch, type Question } from "./question";
 import { QuestionForm } from "./QuestionForm";
@@ -77,13 +78,14 @@ function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Que
 
 function Failures({ next }: { next: Schemas["DryRunAfter"][] }) {
   const t = useStrings(strings);
+  const word = useWord();
   return (
     <Box component="section">
       <Title order={2} mb="xs">{t.next}</Title>
       <List type="ordered" size="sm" spacing={6}>
         {next.map((n, i) => (
           <List.Item key={i}>
-            {t.after(n.provider, n.category)}
+            {t.after(n.provider, word("category", n.category))}
             {n.retry ? ` (${t.mayRetry})` : ""}: {t.action[n.action]?.(n.next ?? "") ?? n.action}
           </List.Item>
         ))}
