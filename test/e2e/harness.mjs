@@ -75,7 +75,7 @@ export async function accessible(page, name) {
   await page.waitForFunction(() => !document.querySelector(".mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]"));
   if (pictures) {
     mkdirSync(pictures, { recursive: true });
-    await page.screenshot({ path: join(pictures, `${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`) });
+    await page.screenshot({ fullPage: true, path: join(pictures, `${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`) });
   }
   assert.deepEqual(await axe(page), [], `axe on ${name}`);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth), false, `${name} scrolls sideways`);

@@ -38,6 +38,8 @@ type Props<T> = {
   searchable?: boolean;
   empty: ReactNode;
   filters?: ReactNode;
+  // What follows the rows, if all of them are there and nobody searched.
+  below?: (rows: T[]) => ReactNode;
   // Other things that the query depends on are set: an empty list is then no
   // empty collection.
   filtered?: boolean;
@@ -115,6 +117,7 @@ export function ResourceTable<T>(props: Props<T>) {
           </Table>
         </Box>
       ) : null}
+      {rows.length > 0 && q === "" && !query.hasNextPage ? props.below?.(rows) : null}
       {query.hasNextPage ? (
         <Group justify="center" mt="md">
           <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

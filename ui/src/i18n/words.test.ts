@@ -35,7 +35,7 @@ function enumsOf(yaml: string): Map<string, string[]> {
 
 // Where the words of a field are: by its name, or by its schema and name.
 const shownIn: Record<string, Table> = {
-  "Member.state": "state", "MemberHealth.state": "state", "PlanCandidate.state": "state", skipReason: "state", "BreakerState.state": "breaker",
+  kind: "kind", "Member.state": "state", "MemberHealth.state": "state", "PlanCandidate.state": "state", skipReason: "state", "BreakerState.state": "breaker",
   category: "category", cause: "category", outcome: "outcome", credential: "credential", credentialMode: "credentialMode", strategy: "strategy",
   stage: "stage", code: "finding", tag: "tag", "Key.type": "keyType", "KeyInput.type": "keyType", "NewKey.type": "keyType", "Provider.type": "providerType", "ProviderInput.type": "providerType",
   wireFormat: "wireFormat", role: "role", via: "via",
@@ -45,7 +45,6 @@ const elsewhere: Record<string, Record<Language, object>> = {
   "Stats.window": { en: overview.en.windows, sv: overview.sv.windows },
 };
 const notShown: Record<string, string> = {
-  kind: "the names of kinds are names, as in files",
   managedBy: "ObjectNotes says it in a sentence",
   "Diff.action": "ChangeList says it in a sentence",
   "LiveHealth.event": "an event makes pages ask again",

@@ -9,6 +9,7 @@ type Code<S extends keyof Schemas, F extends keyof Schemas[S]> = Extract<NonNull
 type Words<E extends string> = Record<E, string>;
 
 const en = {
+  kind: { Department: "Department", Key: "Key", Model: "Model", Provider: "Provider", Route: "Route", Settings: "Settings", Team: "Team", User: "User" },
   state: {
     healthy: "Healthy", recovering: "Recovering", cooling: "Rate limited", circuit_open: "Kept out after failures", parked: "Parked", drained: "Drained", disabled: "Not in use",
   } satisfies Words<Code<"Member", "state">>,
@@ -37,6 +38,8 @@ const en = {
 };
 
 const sv: typeof en = {
+  // With its article: what follows is a name.
+  kind: { Department: "Avdelningen", Key: "Nyckeln", Model: "Modellen", Provider: "Leverantören", Route: "Rutten", Settings: "Inställningarna", Team: "Teamet", User: "Användaren" },
   state: {
     healthy: "Frisk", recovering: "Återhämtar sig", cooling: "Hastighetsgräns", circuit_open: "Utestängd efter fel", parked: "Parkerad", drained: "Tömd", disabled: "Inte i bruk",
   },

@@ -20,11 +20,12 @@ type Props<T extends Named, I> = {
   // The cell of the name, if it is more than that.
   name?: (object: T) => ReactNode;
   columns: Column<T>[];
+  below?: (rows: T[]) => ReactNode;
 };
 
 // ObjectList is the page of a collection: search, order, what there is, and
 // what to do when there is nothing.
-export function ObjectList<T extends Named, I>({ of, texts: t, icon, name, columns }: Props<T, I>) {
+export function ObjectList<T extends Named, I>({ of, texts: t, icon, name, columns, below }: Props<T, I>) {
   const c = useStrings(common);
   const create = useCanWrite() ? (
     <Button component={Link} to={`${of.path}/new`} data-page-new leftSection={<IconPlus size={15} aria-hidden />}>
@@ -43,6 +44,7 @@ export function ObjectList<T extends Named, I>({ of, texts: t, icon, name, colum
         rowHref={(o) => of.href(o.name)}
         defaultSort="name"
         searchLabel={t.search}
+        below={below}
         empty={<EmptyState icon={icon} title={t.emptyTitle} text={t.emptyText} actions={create} />}
       />
     </>

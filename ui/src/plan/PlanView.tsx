@@ -67,8 +67,8 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
                   <li key={e.provider + e.code} className="il-plan-out">
                     <IconBan size={14} aria-hidden />
                     <span>
-                      <Text span size="sm" fw={550}>{e.provider}</Text> <Text span size="sm" title={e.code}>{word("finding", e.code)}</Text>
-                      <Text size="xs" c="dimmed">{e.reason}</Text>
+                      <Text span size="sm" fw={550}>{e.provider}</Text>
+                      <Text size="xs" c="dimmed" title={e.code}>{word("finding", e.code)}{e.reason ? `: ${e.reason}` : ""}</Text>
                     </span>
                   </li>
                 ))}

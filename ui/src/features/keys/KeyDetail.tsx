@@ -12,6 +12,7 @@ import { useStrings } from "../../i18n";
 import { useWord } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
+import { RequestsLink } from "../../objects/RequestsLink";
 import { keysOf, ownerOf, stateOf, type Key } from "./keyModel";
 import { lastUseQuery } from "./keyQueries";
 import { RotateDialog } from "./RotateDialog";
@@ -39,6 +40,7 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
       loaded={loaded}
       list={t.title}
       state={stateOf(key, t)}
+      links={<RequestsLink by="key" name={key.name} />}
       operations={
         <Button variant="default" leftSection={<IconRefresh size={15} aria-hidden />} onClick={rotate.open}>
           {t.rotate}
@@ -63,7 +65,7 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
           [t.type, `${word("keyType", key.type)}. ${t.typeHint[key.type]}`],
           [t.owner, ownerOf(key) || t.ownerNone],
           [t.team, key.team],
-          [t.secret, <Text span size="sm" key="s" className="mono">{t.endsWith(key.last4 ?? "")}</Text>],
+          [t.secret, <Text span size="sm" key="s" className="mono">…{key.last4}</Text>],
           [t.providers, key.allowedProviders?.join(", ") ?? t.anyProvider],
           [t.residencies, key.allowedResidencies?.join(", ") ?? t.anyResidency],
           [t.handling, promises],
@@ -72,7 +74,7 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
           [t.lastUsed, lastUse === undefined ? "" : lastUse ? `${formatTime(lastUse)} (${formatRelative(lastUse)})` : t.never],
           [c.created, key.createdAt ? formatTime(key.createdAt) : undefined],
           [c.updated, key.updatedAt ? formatTime(key.updatedAt) : undefined],
-          ["", key.rotatedFrom ? t.successorOf(key.rotatedFrom) : undefined],
+          [t.fields.rotatedFrom!, key.rotatedFrom],
           [t.id, <Group gap={4} key="id"><Text span size="xs" className="mono">{key.id}</Text><CopyButton value={key.id ?? ""} what={t.id} /></Group>],
         ]}
       />

@@ -10,6 +10,8 @@ export default definePage({
   keywords: "token secret credential caller rotate revoke",
   shortcut: "k",
   path: "/keys",
+  kind: "Key",
+  labels: async () => (await import("./strings")).strings,
   routes: [
     { path: "/keys", load: () => import("./KeyList") },
     { path: "/keys/new", load: () => import("./KeyCreate") },

@@ -10,7 +10,6 @@ export const strings = defineStrings({
       pat: "Of one person.", service: "Of a program, such as CI.", virtual: "May hold a provider's credential of its own.", session: "Made for a session.",
     },
     active: "Active", off: "Switched off", expired: "Expired", endsSoon: (when: string) => `Replaced, works until ${when}`, ended: "Replaced", inert: "Admits nobody",
-    endsWith: (last4: string) => `ends with ${last4}`,
     anyProvider: "All providers", anyResidency: "All regions", providers: "Providers", residencies: "Regions", handling: "Providers must promise",
     zdr: "Zero data retention", training: "No training on prompts", jurisdiction: "Jurisdiction",
     ownerKind: "Whose key it is", ownerNone: "Nobody in particular", ownerUser: "A user", ownerTeam: "A team", ownerDepartment: "A department",
@@ -32,7 +31,7 @@ export const strings = defineStrings({
     revokeUsed: (when: string) => `It is in use: the last request was ${when}.`, revokeUnused: "No request with it is in the records.",
     revokeCredential: (p: string) => `Its own credential for ${p} is removed as well.`,
     revoked: (n: string) => `${n} is revoked`,
-    lastUsed: "Last used", never: "Not in the records", warnings: "Stored, but without effect", successorOf: (n: string) => `Successor of ${n}`,
+    lastUsed: "Last used", never: "Not in the records", warnings: "Stored, but without effect",
     fields: {
       name: "Name", type: "Type", team: "Team", enabled: "Switched on", expiresAt: "Stops working on", allowedProviders: "Providers", allowedResidencies: "Regions",
       "owner.user": "Owner (user)", "owner.team": "Owner (team)", "owner.department": "Owner (department)", "dataHandling.zeroDataRetention": "Zero data retention",
@@ -49,7 +48,6 @@ export const strings = defineStrings({
       pat: "En persons.", service: "Ett programs, till exempel CI.", virtual: "Får ha en egen leverantörsnyckel.", session: "Gjord för en session.",
     },
     active: "Aktiv", off: "Avstängd", expired: "Utgången", endsSoon: (when) => `Ersatt, fungerar till ${when}`, ended: "Ersatt", inert: "Släpper in ingen",
-    endsWith: (last4) => `slutar på ${last4}`,
     anyProvider: "Alla leverantörer", anyResidency: "Alla regioner", providers: "Leverantörer", residencies: "Regioner", handling: "Leverantörer måste lova",
     zdr: "Ingen lagring av data", training: "Ingen träning på promptar", jurisdiction: "Jurisdiktion",
     ownerKind: "Vems nyckel det är", ownerNone: "Ingen särskilds", ownerUser: "En användares", ownerTeam: "Ett teams", ownerDepartment: "En avdelnings",
@@ -71,7 +69,7 @@ export const strings = defineStrings({
     revokeUsed: (when) => `Den används: det senaste anropet var ${when}.`, revokeUnused: "Inget anrop med den finns i historiken.",
     revokeCredential: (p) => `Dess egen nyckel för ${p} tas också bort.`,
     revoked: (n) => `${n} är återkallad`,
-    lastUsed: "Senast använd", never: "Finns inte i historiken", warnings: "Sparat, men utan verkan", successorOf: (n) => `Efterföljare till ${n}`,
+    lastUsed: "Senast använd", never: "Finns inte i historiken", warnings: "Sparat, men utan verkan",
     fields: {
       name: "Namn", type: "Typ", team: "Team", enabled: "Påslagen", expiresAt: "Slutar fungera", allowedProviders: "Leverantörer", allowedResidencies: "Regioner",
       "owner.user": "Ägare (användare)", "owner.team": "Ägare (team)", "owner.department": "Ägare (avdelning)", "dataHandling.zeroDataRetention": "Ingen lagring av data",

@@ -33,7 +33,7 @@ export function metricOf(id: MetricId, stats: Stats, t: Texts): Metric {
     }
     case "errors":
       return {
-        title: t.errors, value: share(all.errors), note: all.refusals > 0 ? t.refusals(formatNumber(all.refusals)) : formatNumber(all.errors), kind: "bars", format: formatCompact,
+        title: t.errors, value: share(all.errors), note: t.refusals(formatNumber(all.refusals)), kind: "bars", format: formatCompact,
         series: [of(t.errors, "error", (b) => b.errors), of(t.refused, "refused", (b) => b.refusals)],
       };
     case "failovers":

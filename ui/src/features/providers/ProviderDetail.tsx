@@ -3,14 +3,15 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useSearch } from "@tanstack/react-router";
 import { useCanWrite } from "../../api/auth";
-import { hasPage } from "../../app/pages";
+import { hrefOf } from "../../app/pages";
 import { Definitions } from "../../components/Definitions";
 import { common } from "../../i18n/common";
 import { formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
-import { useWord } from "../../i18n/words";
+import { useWord, wordOf } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
+import { RequestsLink } from "../../objects/RequestsLink";
 import { DrainDialog, useUndrain } from "./Operations";
 import { losses, stateOf } from "./health";
 import { HealthPanel } from "./HealthPanel";
@@ -33,7 +34,7 @@ function Detail({ loaded }: { loaded: Loaded<Provider> }) {
   const [draining, drain] = useDisclosure();
   const undrain = useUndrain(p.name);
   const state = stateOf(health, p.enabled, p.drained, t);
-  const users = (p.usedBy ?? []).map((u) => t.removeUsed(`${u.kind} ${u.name}`));
+  const users = (p.usedBy ?? []).map((u) => t.removeUsed(`${wordOf("kind", u.kind)} ${u.name}`));
   const Icon = p.drained ? IconPlayerPlay : IconPlayerPause;
   return (
     <ObjectDetail
@@ -41,6 +42,7 @@ function Detail({ loaded }: { loaded: Loaded<Provider> }) {
       loaded={loaded}
       list={t.title}
       state={state}
+      links={<RequestsLink by="provider" name={p.name} />}
       operations={
         <Button variant="default" leftSection={<Icon size={15} aria-hidden />} onClick={p.drained ? undrain : drain.open}>
           {p.drained ? t.undrain : t.drain}
@@ -104,9 +106,7 @@ function Settings({ provider: p }: { provider: Provider }) {
   );
 }
 
-const pathOf: Record<string, string> = { ...(hasPage("routes") ? { Route: "/routes/" } : {}), Key: "/keys/" };
-
 function Used({ kind, name }: { kind: string; name: string }) {
-  const base = pathOf[kind];
-  return base ? <Anchor component={Link} to={`${base}${encodeURIComponent(name)}`} size="sm">{name}</Anchor> : <>{`${kind} ${name}`}</>;
+  const to = hrefOf(kind, name);
+  return to ? <Anchor component={Link} to={to} size="sm">{name}</Anchor> : <>{`${wordOf("kind", kind)} ${name}`}</>;
 }

@@ -10,6 +10,8 @@ export default definePage({
   keywords: "vendor openai anthropic upstream endpoint credential health drain test",
   shortcut: "p",
   path: "/providers",
+  kind: "Provider",
+  labels: async () => (await import("./strings")).strings,
   routes: [
     { path: "/providers", load: () => import("./ProviderList") },
     { path: "/providers/new", load: () => import("./Gallery") },

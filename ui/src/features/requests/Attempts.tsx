@@ -1,4 +1,5 @@
-import { Box, Table, Text, Title } from "@mantine/core";
+import { Anchor, Box, Table, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
 import { StatusBadge } from "../../components/StatusBadge";
 import { formatClock, formatMs } from "../../i18n/format";
@@ -31,7 +32,7 @@ export function Attempts({ record: r }: { record: Schemas["AuditRecord"] }) {
             {attempts.map((a, i) => (
               <Table.Tr key={i}>
                 <Table.Td>
-                  <Text span size="sm" fw={550}>{a.provider}</Text>
+                  <Anchor component={Link} to={`/providers/${encodeURIComponent(a.provider)}`} size="sm" fw={550} c="var(--mantine-color-text)">{a.provider}</Anchor>
                   <Text size="xs" c="dimmed"><span className="mono">{a.wireModel}</span>{a.retry ? ` · ${t.retry}` : ""}</Text>
                 </Table.Td>
                 <Table.Td>

@@ -11,7 +11,7 @@ import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
 import { StatusBadge } from "../../components/StatusBadge";
-import { formatClock, formatMs, formatTime } from "../../i18n/format";
+import { formatClock, formatDate, formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
 import { toneOfOutcome, useWord } from "../../i18n/words";
 import { PlanView } from "../../plan/PlanView";
@@ -65,12 +65,12 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
       <Definitions
         items={[
           [t.id, <Group gap={4} key="id"><Text span size="sm" className="mono">{decision.requestId}</Text><CopyButton value={decision.requestId} what={t.id} /></Group>],
-          [t.at, `${formatTime(r.time)} (${formatClock(r.time)})`],
+          [t.at, `${formatDate(r.time)}, ${formatClock(r.time)}`],
           [t.caller, <Caller key="c" caller={r.caller} />],
-          [t.endpoint, `${r.endpoint ?? ""}${r.stream ? `, ${t.streamed}` : ""}`],
+          [t.endpoint, r.endpoint ? <><span className="mono">{r.endpoint}</span>{r.stream ? `, ${t.streamed}` : ""}</> : ""],
           [t.served, r.provider ? <Anchor key="p" component={Link} to={`/providers/${encodeURIComponent(r.provider)}`} size="sm">{r.provider}</Anchor> : ""],
           [t.asModel, r.wireModel && r.wireModel !== r.requestedModel ? <span className="mono" key="w">{r.wireModel}</span> : ""],
-          [t.route, r.routeName],
+          [t.route, r.routeName ? <Anchor key="r" component={Link} to={`/routes/${encodeURIComponent(r.routeName)}`} size="sm">{r.routeName}</Anchor> : ""],
           [t.residency, r.residency],
           [t.credential, r.credential ? `${word("credential", r.credential)}${r.credentialFallback ? ` (${t.fallbackKey})` : ""}` : ""],
           [t.usage, u ? `${t.usageText(u.input ?? 0, u.output ?? 0, u.cachedRead ?? 0, u.cachedWrite ?? 0)}${r.estimated ? ` (${t.estimated})` : ""}` : ""],

@@ -73,7 +73,7 @@ export default function RequestList() {
       {query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : null}
       {query.isPending ? <PagePending /> : null}
       {query.isSuccess && rows.length === 0 && !filtered ? (
-        <EmptyState icon={IconListSearch} title={t.emptyTitle} text={t.emptyText} actions={<Button component={Link} to={"/connect" as string}>{t.connect}</Button>} />
+        <EmptyState icon={IconListSearch} title={t.emptyTitle} text={t.emptyText} actions={<Button component={Link} to="/client-setup">{t.connect}</Button>} />
       ) : null}
       {query.isSuccess && rows.length === 0 && filtered ? (
         <Group gap="xs" py="lg">

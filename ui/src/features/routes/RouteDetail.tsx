@@ -1,5 +1,5 @@
 import { Anchor, Box, Button, Table, Text, Title } from "@mantine/core";
-import { IconListSearch, IconRouteSquare } from "@tabler/icons-react";
+import { IconRouteSquare } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { Definitions } from "../../components/Definitions";
 import { StatusBadge } from "../../components/StatusBadge";
@@ -9,6 +9,7 @@ import { useStrings } from "../../i18n";
 import { toneOfState, useWord } from "../../i18n/words";
 import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
+import { RequestsLink } from "../../objects/RequestsLink";
 import type { Member } from "./MemberSign";
 import { routesOf, type Route } from "./routeModel";
 import { strings } from "./strings";
@@ -38,7 +39,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
       links={
         <>
           <Button component={Link} to={`/test?model=${encodeURIComponent(sample)}` as string} variant="default" leftSection={<IconRouteSquare size={15} aria-hidden />}>{t.test}</Button>
-          <Button component={Link} to={`/requests?route=${encodeURIComponent(r.name)}` as string} variant="default" leftSection={<IconListSearch size={15} aria-hidden />}>{t.requests}</Button>
+          <RequestsLink by="route" name={r.name} />
         </>
       }
       remove={{
@@ -75,7 +76,12 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
 
 function Members({ members }: { members: Member[] }) {
   const t = useStrings(strings);
+  const c = useStrings(common);
   const word = useWord();
+  // What is as it is for everybody says nothing.
+  const weights = members.some((m) => (m.weight ?? 1) !== 1);
+  const priorities = members.some((m) => (m.priority ?? 0) !== 0);
+  const fallbacks = members.some((m) => m.fallbackOnly);
   return (
     <Box className="il-tablebox">
       <Table className="il-table" aria-label={t.members} withRowBorders={false}>
@@ -84,9 +90,9 @@ function Members({ members }: { members: Member[] }) {
             <Table.Th w={40}>{"#"}</Table.Th>
             <Table.Th>{t.provider}</Table.Th>
             <Table.Th>{t.state}</Table.Th>
-            <Table.Th visibleFrom="sm" ta="right">{t.weight}</Table.Th>
-            <Table.Th visibleFrom="sm" ta="right">{t.priority}</Table.Th>
-            <Table.Th visibleFrom="sm">{t.fallbackOnly}</Table.Th>
+            {fallbacks ? <Table.Th visibleFrom="sm">{t.fallbackOnly}</Table.Th> : null}
+            {priorities ? <Table.Th visibleFrom="sm" ta="right">{t.priority}</Table.Th> : null}
+            {weights ? <Table.Th visibleFrom="sm" ta="right">{t.weight}</Table.Th> : null}
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -101,9 +107,9 @@ function Members({ members }: { members: Member[] }) {
                 <StatusBadge tone={toneOfState(m.state)}>{word("state", m.state ?? "healthy")}</StatusBadge>
                 {m.until ? <Text span size="xs" c="dimmed"> {t.until(formatClock(m.until, false))}</Text> : null}
               </Table.Td>
-              <Table.Td visibleFrom="sm" data-align="right" ta="right">{m.weight ?? 1}</Table.Td>
-              <Table.Td visibleFrom="sm" data-align="right" ta="right">{m.priority ?? 0}</Table.Td>
-              <Table.Td visibleFrom="sm">{m.fallbackOnly ? t.fallbackOnly : ""}</Table.Td>
+              {fallbacks ? <Table.Td visibleFrom="sm">{m.fallbackOnly ? c.yes : ""}</Table.Td> : null}
+              {priorities ? <Table.Td visibleFrom="sm" data-align="right" ta="right">{m.priority ?? 0}</Table.Td> : null}
+              {weights ? <Table.Td visibleFrom="sm" data-align="right" ta="right">{m.weight ?? 1}</Table.Td> : null}
             </Table.Tr>
           ))}
         </Table.Tbody>

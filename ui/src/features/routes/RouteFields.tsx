@@ -22,12 +22,14 @@ export function RouteFields(fields: FieldsProps<Route, RouteValues>) {
     <>
       <FormSection title={t.general}>
         <TextInput label={c.name} description={before ? undefined : t.nameHint} required={!before} readOnly={before !== undefined} autoFocus={!before} spellCheck={false} {...form.getInputProps("name")} />
-        <TagsInput label={t.patterns} description={t.patternsHint} placeholder={v.modelPatterns.length === 0 ? t.patternsPlaceholder : undefined} required acceptValueOnBlur {...form.getInputProps("modelPatterns")} />
-        <Text size="xs" c="dimmed" aria-live="polite">{check === "busy" ? t.checking : check === "clear" ? t.noConflict : ""}</Text>
+        <div>
+          <TagsInput label={t.patterns} description={t.patternsHint} placeholder={v.modelPatterns.length === 0 ? t.patternsPlaceholder : undefined} required acceptValueOnBlur {...form.getInputProps("modelPatterns")} />
+          <Text size="xs" c="dimmed" mt={4} aria-live="polite">{check === "busy" ? t.checking : check === "clear" ? t.noConflict : ""}</Text>
+        </div>
         <Textarea label={t.description} autosize minRows={1} {...form.getInputProps("description")} />
         {before ? <Switch role="switch" label={t.on} {...form.getInputProps("enabled", { type: "checkbox" })} /> : null}
       </FormSection>
-      <FormSection title={t.members} text={t.membersText}><MembersEditor form={form} /></FormSection>
+      <FormSection wide title={t.members} text={t.membersText}><MembersEditor form={form} /></FormSection>
       <FormSection title={t.strategy} text={t.strategyText}>
         <Select label={t.strategy} description={t.strategyHint[v.strategy.type]} data={strategies.map((value) => ({ value, label: word("strategy", value) }))} {...form.getInputProps("strategy.type")} onChange={(s) => form.setFieldValue("strategy.type", s ?? "failover")} allowDeselect={false} />
         {v.strategy.type === "lowest-latency" ? (

@@ -1,5 +1,6 @@
 import { Group, Text } from "@mantine/core";
 import { IconRoute } from "@tabler/icons-react";
+import { EmptyState } from "../../components/EmptyState";
 import type { Column } from "../../components/ResourceTable";
 import { StatusBadge } from "../../components/StatusBadge";
 import { useStrings } from "../../i18n";
@@ -23,10 +24,10 @@ export default function RouteList() {
         </Group>
       ),
     },
-    { header: t.patterns, cell: (r) => <Text span size="xs" className="mono il-clip" title={r.modelPatterns.join(", ")}>{r.modelPatterns.join(", ")}</Text> },
-    { header: t.members, cell: (r) => <span className="il-members">{r.members.map((m, i) => <MemberSign key={m.provider + i} member={m} />)}</span>, wide: true },
+    { header: t.patterns, cell: (r) => r.modelPatterns.length > 0 && <Text span size="xs" className="mono il-clip" title={r.modelPatterns.join(", ")}>{r.modelPatterns.join(", ")}</Text> },
+    { header: t.members, cell: (r) => r.members.length > 0 && <span className="il-members">{r.members.map((m, i) => <MemberSign key={m.provider + i} member={m} />)}</span>, wide: true },
     { header: t.strategy, cell: (r) => (r.members.length > 1 ? word("strategy", r.strategy?.type ?? "failover") : undefined), wide: true },
     { header: t.aliases, cell: (r) => r.aliases?.map((a) => a.name).join(", "), wide: true },
   ];
-  return <ObjectList of={routesOf} texts={t} icon={IconRoute} columns={columns} />;
+  return <ObjectList of={routesOf} texts={t} icon={IconRoute} columns={columns} below={(rows) => (rows.some((r) => r.tag === "stored") ? null : <EmptyState icon={IconRoute} title={t.emptyTitle} text={t.emptyText} />)} />;
 }

@@ -10,6 +10,8 @@ export default definePage({
   keywords: "members failover strategy alias patterns pool",
   shortcut: "r",
   path: "/routes",
+  kind: "Route",
+  labels: async () => (await import("./strings")).strings,
   routes: [
     { path: "/routes", load: () => import("./RouteList") },
     { path: "/routes/new", load: () => import("./RouteCreate") },

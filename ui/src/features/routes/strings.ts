@@ -3,7 +3,7 @@ import { defineStrings } from "../../i18n";
 export const strings = defineStrings({
   en: {
     title: "Routes", intro: "A route says which providers serve which models, in what order, and what happens when one fails.", label: "Routes", search: "Search routes",
-    create: "Create route", emptyTitle: "No routes yet", emptyText: "Without one, each provider serves its own models, with nobody behind it. A route puts a second provider behind the first.",
+    create: "Create route", emptyTitle: "No route of your own yet", emptyText: "Without one, each provider serves its own models, with nobody behind it. A route puts a second provider behind the first.",
     patterns: "Models", members: "Members", strategy: "Strategy", tag: "Kind", description: "Description", aliases: "Aliases", state: "State",
     tagHint: {
       stored: "An administrator made it.",
@@ -31,12 +31,12 @@ export const strings = defineStrings({
     more: "When something is missing", strategyText: "Where a new session starts.", checking: "Checking…", noConflict: "No conflict with other routes",
     deleteTitle: (n: string) => `Delete the route ${n}?`, deleteModels: (p: string) => `Requests for ${p} go where else they are served, or are refused.`, deleteAliases: (a: string) => `The aliases ${a} stop working.`,
     deleteOwn: (p: string) => `${p} get their own routes again, without failover, unless another route uses them.`, deleteAction: "Delete the route",
-    test: "Test routing", tested: "Test with a model of this route", requests: "Its requests",
+    test: "Test routing", tested: "Test with a model of this route",
     fields: { name: "Name", modelPatterns: "Models", members: "Members", "members.provider": "Member", "members.weight": "Weight", "members.priority": "Priority", "members.fallbackOnly": "Fallback only", "strategy.type": "Strategy", strategy: "Strategy", aliases: "Aliases", "aliases.name": "Alias", description: "Description", enabled: "Enabled" } as Record<string, string>,
   },
   sv: {
     title: "Rutter", intro: "En rutt säger vilka leverantörer som betjänar vilka modeller, i vilken ordning, och vad som händer när en misslyckas.", label: "Rutter", search: "Sök rutter",
-    create: "Skapa rutt", emptyTitle: "Inga rutter än", emptyText: "Utan en betjänar varje leverantör sina egna modeller, med ingen bakom sig. En rutt ställer en andra leverantör bakom den första.",
+    create: "Skapa rutt", emptyTitle: "Ingen egen rutt än", emptyText: "Utan en betjänar varje leverantör sina egna modeller, med ingen bakom sig. En rutt ställer en andra leverantör bakom den första.",
     patterns: "Modeller", members: "Medlemmar", strategy: "Strategi", tag: "Slag", description: "Beskrivning", aliases: "Alias", state: "Tillstånd",
     tagHint: {
       stored: "En administratör har gjort den.",
@@ -64,7 +64,7 @@ export const strings = defineStrings({
     more: "När något saknas", strategyText: "Var en ny session börjar.", checking: "Kontrollerar…", noConflict: "Ingen krock med andra rutter",
     deleteTitle: (n) => `Ta bort rutten ${n}?`, deleteModels: (p) => `Anrop för ${p} går dit de annars betjänas, eller nekas.`, deleteAliases: (a) => `Aliasen ${a} slutar fungera.`,
     deleteOwn: (p) => `${p} får sina egna rutter igen, utan omkoppling, om ingen annan rutt använder dem.`, deleteAction: "Ta bort rutten",
-    test: "Prova dirigering", tested: "Prova med en modell på rutten", requests: "Dess anrop",
+    test: "Prova dirigering", tested: "Prova med en modell på rutten",
     fields: { name: "Namn", modelPatterns: "Modeller", members: "Medlemmar", "members.provider": "Medlem", "members.weight": "Vikt", "members.priority": "Prioritet", "members.fallbackOnly": "Bara reserv", "strategy.type": "Strategi", strategy: "Strategi", aliases: "Alias", "aliases.name": "Alias", description: "Beskrivning", enabled: "Påslagen" },
   },
 });
