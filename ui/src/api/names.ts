@@ -8,6 +8,7 @@ const load = {
   teams: () => data(api.GET("/teams", { params: { query: { limit: 500 } } })),
   users: () => data(api.GET("/users", { params: { query: { limit: 500 } } })),
   departments: () => data(api.GET("/departments", { params: { query: { limit: 500 } } })),
+  routes: () => data(api.GET("/routes", { params: { query: { limit: 500 } } })),
   keys: () => data(api.GET("/keys", { params: { query: { limit: 500 } } })),
 };
 

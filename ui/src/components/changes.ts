@@ -21,7 +21,15 @@ const coded: Record<string, Table> = { "Key.type": "keyType", "Provider.type": "
 export function lines(diff: Diff, labels: Record<string, string>, t: Texts): string[] {
   const fields = diff.fields ?? [];
   const said = (path: string, value: unknown) => (coded[`${diff.kind}.${path}`] && typeof value === "string" ? wordOf(coded[`${diff.kind}.${path}`]!, value) : say(value));
-  const label = (path: string) => labels[path.replace(/\[\d+\]/g, "")] ?? path;
+  // What lies below a field that has a name, such as a key of a map, follows it.
+  const label = (path: string) => {
+    const plain = path.replace(/\[\d+\]/g, "");
+    for (let at = plain.length; at > 0; at = plain.lastIndexOf(".", at - 1)) {
+      const name = labels[plain.slice(0, at)];
+      if (name) return `${name}${plain.slice(at).replace(".", " ")}`;
+    }
+    return path;
+  };
   if (diff.action === "create") {
     // A list is one line: nothing of it was there before.
     const whole = new Map<string, string[]>();

@@ -50,9 +50,9 @@ function Result({ outcome }: { outcome: Outcome }) {
   const word = useWord();
   switch (outcome.kind) {
     case "answered":
-      return <StatusBadge tone="good">{t.answered}</StatusBadge>;
+      return <StatusBadge tone="good">{word("outcome", "allow")}</StatusBadge>;
     case "failed":
-      return <StatusBadge tone="bad">{t.failed(word("category", outcome.attempts.at(-1)?.attempt.category))}</StatusBadge>;
+      return <StatusBadge tone="bad">{word("category", outcome.attempts.at(-1)?.attempt.category) || word("outcome", "error")}</StatusBadge>;
     case "skipped":
       return <StatusBadge tone="warning">{`${t.wasSkipped}: ${word("state", outcome.skip.skipReason)}`}</StatusBadge>;
     case "not-reached":

@@ -29,6 +29,7 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
   const wire = plan.candidates[0]?.wireModel;
   return (
     <Box>
+      {plan.refusal ? <Refused refusal={plan.refusal} /> : null}
       <Title order={2} mb="sm">{attempts ? t.diagramPast : t.diagram}</Title>
       <div className="il-plan">
         <Node label={t.model}>
@@ -47,7 +48,7 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
         </Node>
         <Arrow />
         <div className="il-plan-members">
-          {plan.refusal ? <Refused refusal={plan.refusal} /> : null}
+          {plan.refusal && out.length === 0 ? <Node label={t.refused}><Text size="sm" fw={600}>{word("finding", plan.refusal.code)}</Text></Node> : null}
           {plan.candidates.length > 0 ? (
             <>
               <Text size="xs" c="dimmed" mb={6}>{t.members}</Text>
@@ -99,8 +100,8 @@ function Arrow() {
 function Refused({ refusal }: { refusal: Schemas["PlanRefusal"] }) {
   const t = useStrings(strings);
   return (
-    <Alert color="red" variant="light" icon={<IconBan size={18} aria-hidden />} title={<Group gap={6}>{t.refused} <Code>{refusal.code}</Code> <Text span size="xs">{t.status(refusal.status)}</Text></Group>}>
-      <Text size="sm">{refusal.message}</Text>
+    <Alert color="red" variant="light" mb="lg" icon={<IconBan size={18} aria-hidden />} title={<Group gap={6}>{t.refused} <Code>{refusal.code}</Code> <Text span size="xs">{t.status(refusal.status)}</Text></Group>}>
+      <Text size="sm" className="il-sentence">{refusal.message}</Text>
       {refusal.retry ? <Text size="xs" c="dimmed" mt={4}>{t.retry}</Text> : null}
     </Alert>
   );

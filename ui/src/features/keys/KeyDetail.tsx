@@ -1,10 +1,10 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Schemas } from "../../api/client";
-import { CopyButton } from "../../components/CopyButton";
+import { CopyText } from "../../components/CopyButton";
 import { Definitions } from "../../components/Definitions";
 import { common } from "../../i18n/common";
 import { formatRelative, formatTime } from "../../i18n/format";
@@ -75,7 +75,7 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
           [c.created, key.createdAt ? formatTime(key.createdAt) : undefined],
           [c.updated, key.updatedAt ? formatTime(key.updatedAt) : undefined],
           [t.fields.rotatedFrom!, key.rotatedFrom],
-          [t.id, <Group gap={4} key="id"><Text span size="xs" className="mono">{key.id}</Text><CopyButton value={key.id ?? ""} what={t.id} /></Group>],
+          [t.id, <CopyText key="id" value={key.id ?? ""} what={t.id} />],
         ]}
       />
       <RotateDialog name={key.name} opened={rotating} onClose={rotate.close} onMade={setMade} />

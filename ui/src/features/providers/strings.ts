@@ -28,7 +28,7 @@ export const strings = defineStrings({
     until: (when: string) => `until ${when}`, category: (c: string) => `Cause: ${c}`, parkedBy: (who: string) => `Parked by ${who}`,
     openText: (n: number) => `${n} failures in a row; requests go elsewhere until a probe succeeds.`, parkText: "Its quota or credit is used up; requests go elsewhere.",
     coolText: (m: string) => `${m} is over its rate limit.`,
-    test: "Test call", testText: "One real request for one token, with the stored credential. It costs next to nothing and touches no health.", testModel: "Model", testModelHint: "Empty: one that it surely has.", testRun: "Send test call", testAgain: "Send again",
+    test: "Test call", testText: "One real request for one token, with the stored credential. It costs next to nothing and touches no health.", testModel: "Model", testModelHint: "Empty: one it surely has", testRun: "Send test call", testAgain: "Send again",
     testOk: "It works", testFailed: "It does not work", testDetail: (model: string, ms: string) => `${model} answered in ${ms}.`, testStatus: "Status", testCategory: "Category", testCode: "Code", testMessage: "What it said", testLatency: "Time",
     testNoAnswer: "no answer", testHelp: {
       auth: "The key is wrong, expired, or may not use this model. Replace it under Edit.", connection: "The address can't be reached from the gateway: check the base URL, the proxy and the firewall.",
@@ -44,7 +44,7 @@ export const strings = defineStrings({
     removeModels: "Models that only it serves will be refused.", overview: "Now", settings: "Settings", last15: "last 15 minutes", inFlight: "Running requests", whole: "P50 / P95, whole answers", first: "P50 / P95, to first content", keyStored: (l: string) => `Your key, ends with ${l}`,
     orgKey: "Your key", orgKeyless: "None needed", passthrough: "The caller's own", limited: (n: number) => `at most ${n} at once while it recovers`, justAdded: "Added. Send a test call to be sure that it works.",
     fields: {
-      name: "Name", type: "Type", vendor: "Vendor", apiKey: "API key", baseUrl: "Base URL", wireFormat: "Interface", residency: "Region", modelPatterns: "Serves models", staticModels: "Listed models", drained: "Drained", enabled: "In use",
+      name: "Name", type: "Type", vendor: "Vendor", apiKey: "API key", baseUrl: "Base URL", wireFormat: "Interface", residency: "Region", modelPatterns: "Serves models", staticModels: "Listed models", drained: "Drained", enabled: "In use", modelAliases: "Other name", headers: "Header", contextWindows: "Context window of",
       "dataHandling.zeroDataRetention": "Zero data retention", "dataHandling.noPromptTraining": "No training on prompts", "dataHandling.jurisdiction": "Jurisdiction", http2: "HTTP/2", proxyUrl: "Proxy", caFile: "CA file", allowInsecure: "Allow http",
       "timeouts.connectMs": "Time limit: connect", "timeouts.responseHeaderMs": "Time limit: first answer", "timeouts.streamIdleMs": "Time limit: silence", "timeouts.totalMs": "Time limit: whole attempt", "openai.organization": "OpenAI organisation", "openai.project": "OpenAI project",
     } as Record<string, string>,
@@ -76,7 +76,7 @@ export const strings = defineStrings({
     until: (when) => `till ${when}`, category: (c) => `Orsak: ${c}`, parkedBy: (who) => `Parkerad av ${who}`,
     openText: (n) => `${n} fel i rad; anropen går någon annanstans tills ett prov lyckas.`, parkText: "Kvoten eller krediten är slut; anropen går någon annanstans.",
     coolText: (m) => `${m} är över sin hastighetsgräns.`,
-    test: "Provanrop", testText: "Ett riktigt anrop om en token, med den sparade nyckeln. Det kostar nästan inget och rör ingen hälsa.", testModel: "Modell", testModelHint: "Tomt: en som den säkert har.", testRun: "Skicka provanrop", testAgain: "Skicka igen",
+    test: "Provanrop", testText: "Ett riktigt anrop om en token, med den sparade nyckeln. Det kostar nästan inget och rör ingen hälsa.", testModel: "Modell", testModelHint: "Tomt: en den säkert har", testRun: "Skicka provanrop", testAgain: "Skicka igen",
     testOk: "Den fungerar", testFailed: "Den fungerar inte", testDetail: (model, ms) => `${model} svarade på ${ms}.`, testStatus: "Status", testCategory: "Kategori", testCode: "Kod", testMessage: "Vad den sade", testLatency: "Tid",
     testNoAnswer: "inget svar", testHelp: {
       auth: "Nyckeln är fel, utgången, eller får inte använda modellen. Ersätt den under Redigera.", connection: "Adressen går inte att nå från gatewayen: kontrollera basadressen, proxyn och brandväggen.",
@@ -92,7 +92,7 @@ export const strings = defineStrings({
     removeModels: "Modeller som bara den har nekas.", overview: "Nu", settings: "Inställningar", last15: "senaste 15 minuterna", inFlight: "Pågående anrop", whole: "P50 / P95, hela svar", first: "P50 / P95, till första innehåll", keyStored: (l) => `Din nyckel, slutar på ${l}`,
     orgKey: "Din nyckel", orgKeyless: "Ingen behövs", passthrough: "Anroparens egen", limited: (n) => `högst ${n} samtidigt medan den återhämtar sig`, justAdded: "Tillagd. Skicka ett provanrop för att vara säker på att den fungerar.",
     fields: {
-      name: "Namn", type: "Typ", vendor: "Leverantör", apiKey: "API-nyckel", baseUrl: "Basadress", wireFormat: "Gränssnitt", residency: "Region", modelPatterns: "Har modellerna", staticModels: "Listade modeller", drained: "Tömd", enabled: "I bruk",
+      name: "Namn", type: "Typ", vendor: "Leverantör", apiKey: "API-nyckel", baseUrl: "Basadress", wireFormat: "Gränssnitt", residency: "Region", modelPatterns: "Har modellerna", staticModels: "Listade modeller", drained: "Tömd", enabled: "I bruk", modelAliases: "Annat namn", headers: "Huvud", contextWindows: "Kontextfönster för",
       "dataHandling.zeroDataRetention": "Ingen lagring av data", "dataHandling.noPromptTraining": "Ingen träning på promptar", "dataHandling.jurisdiction": "Jurisdiktion", http2: "HTTP/2", proxyUrl: "Proxy", caFile: "CA-fil", allowInsecure: "Tillåt http",
       "timeouts.connectMs": "Tidsgräns: ansluta", "timeouts.responseHeaderMs": "Tidsgräns: första svaret", "timeouts.streamIdleMs": "Tidsgräns: tystnad", "timeouts.totalMs": "Tidsgräns: hela försöket", "openai.organization": "OpenAI-organisation", "openai.project": "OpenAI-projekt",
     },

@@ -6,7 +6,7 @@ import { api, data, type Schemas } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { keys } from "../../api/query";
 import { PagePending } from "../../app/Fallbacks";
-import { CopyButton } from "../../components/CopyButton";
+import { CopyText } from "../../components/CopyButton";
 import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
@@ -64,7 +64,7 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
       />
       <Definitions
         items={[
-          [t.id, <Group gap={4} key="id"><Text span size="sm" className="mono">{decision.requestId}</Text><CopyButton value={decision.requestId} what={t.id} /></Group>],
+          [t.id, <CopyText key="id" value={decision.requestId} what={t.id} />],
           [t.at, `${formatDate(r.time)}, ${formatClock(r.time)}`],
           [t.caller, <Caller key="c" caller={r.caller} />],
           [t.endpoint, r.endpoint ? <><span className="mono">{r.endpoint}</span>{r.stream ? `, ${t.streamed}` : ""}</> : ""],

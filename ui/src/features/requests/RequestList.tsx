@@ -94,12 +94,14 @@ export default function RequestList() {
 function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => void }) {
   const t = useStrings(strings);
   const providers = useNames("providers");
+  const routes = useNames("routes");
   const keyNames = useNames("keys");
   const outcomes = Object.entries(useStrings(words).outcome).map(([value, label]) => ({ value, label }));
   return (
     <Group gap="xs" mb="sm">
       <Select size="xs" w={150} aria-label={t.status} placeholder={t.anyOutcome} data={outcomes} value={filters.outcome ?? null} onChange={(v) => set({ outcome: v ?? undefined })} clearable />
       <Select size="xs" w={170} aria-label={t.provider} placeholder={t.anyProvider} data={providers} value={filters.provider ?? null} onChange={(v) => set({ provider: v ?? undefined })} searchable clearable />
+      <Select size="xs" w={150} aria-label={t.route} placeholder={t.anyRoute} data={routes} value={filters.route ?? null} onChange={(v) => set({ route: v ?? undefined })} searchable clearable />
       <Select size="xs" w={150} aria-label={t.key} placeholder={t.anyKey} data={keyNames} value={filters.key ?? null} onChange={(v) => set({ key: v ?? undefined })} searchable clearable />
       <form
         onSubmit={(e) => {
@@ -138,7 +140,7 @@ function Rows({ rows }: { rows: Activity[] }) {
               <Table.Td>
                 <Outcome row={r} />
               </Table.Td>
-              <Table.Td><Text span size="sm" className="mono">{r.requestedModel}</Text></Table.Td>
+              <Table.Td>{r.requestedModel ? <Text span size="sm" className="mono">{r.requestedModel}</Text> : <Text span size="sm" c="dimmed">–</Text>}</Table.Td>
               <Table.Td visibleFrom="sm">{callerOf(r.caller)}</Table.Td>
               <Table.Td visibleFrom="sm">
                 {r.provider ?? <Text span size="sm" c="dimmed">–</Text>}

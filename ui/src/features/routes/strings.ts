@@ -32,7 +32,7 @@ export const strings = defineStrings({
     deleteTitle: (n: string) => `Delete the route ${n}?`, deleteModels: (p: string) => `Requests for ${p} go where else they are served, or are refused.`, deleteAliases: (a: string) => `The aliases ${a} stop working.`,
     deleteOwn: (p: string) => `${p} get their own routes again, without failover, unless another route uses them.`, deleteAction: "Delete the route",
     test: "Test routing", tested: "Test with a model of this route",
-    fields: { name: "Name", modelPatterns: "Models", members: "Members", "members.provider": "Member", "members.weight": "Weight", "members.priority": "Priority", "members.fallbackOnly": "Fallback only", "strategy.type": "Strategy", strategy: "Strategy", aliases: "Aliases", "aliases.name": "Alias", description: "Description", enabled: "Enabled" } as Record<string, string>,
+    fields: { name: "Name", modelPatterns: "Models", members: "Members", "members.provider": "Member", "members.weight": "Weight", "members.priority": "Priority", "members.fallbackOnly": "Fallback only", "strategy.type": "Strategy", strategy: "Strategy", aliases: "Aliases", "aliases.name": "Alias", "aliases.wireModels": "Model of the alias at", description: "Description", enabled: "Enabled" } as Record<string, string>,
   },
   sv: {
     title: "Rutter", intro: "En rutt säger vilka leverantörer som betjänar vilka modeller, i vilken ordning, och vad som händer när en misslyckas.", label: "Rutter", search: "Sök rutter",
@@ -65,6 +65,6 @@ export const strings = defineStrings({
     deleteTitle: (n) => `Ta bort rutten ${n}?`, deleteModels: (p) => `Anrop för ${p} går dit de annars betjänas, eller nekas.`, deleteAliases: (a) => `Aliasen ${a} slutar fungera.`,
     deleteOwn: (p) => `${p} får sina egna rutter igen, utan omkoppling, om ingen annan rutt använder dem.`, deleteAction: "Ta bort rutten",
     test: "Prova dirigering", tested: "Prova med en modell på rutten",
-    fields: { name: "Namn", modelPatterns: "Modeller", members: "Medlemmar", "members.provider": "Medlem", "members.weight": "Vikt", "members.priority": "Prioritet", "members.fallbackOnly": "Bara reserv", "strategy.type": "Strategi", strategy: "Strategi", aliases: "Alias", "aliases.name": "Alias", description: "Beskrivning", enabled: "Påslagen" },
+    fields: { name: "Namn", modelPatterns: "Modeller", members: "Medlemmar", "members.provider": "Medlem", "members.weight": "Vikt", "members.priority": "Prioritet", "members.fallbackOnly": "Bara reserv", "strategy.type": "Strategi", strategy: "Strategi", aliases: "Alias", "aliases.name": "Alias", "aliases.wireModels": "Aliasets modell hos", description: "Beskrivning", enabled: "Påslagen" },
   },
 });

@@ -21,7 +21,7 @@ export const strings = defineStrings({
     title: "Prova dirigering", intro: "Fråga vart ett anrop skulle gå, och varför. Det verkliga beslutet svarar; inget skickas och inget räknas.",
     ask: "Fråga", model: "Modell", modelHint: "Så som en klient skriver den", endpoint: "Ändpunkt", endpointAuto: "Den som passar rutten",
     key: "Nyckel", keyAny: "En nyckel utan begränsningar", stream: "Strömmat", own: "Anroparen har en egen behörighet hos leverantören", once: "x-interlock-no-fallback",
-    session: "Session", sessionHint: "Anrop i samma session börjar hos samma medlem", tokens: "Prompttokens", tokensHint: "Tomt är okänt",
+    session: "Session", sessionHint: "Anrop i samma session börjar hos samma medlem", tokens: "Prompttoken", tokensHint: "Tomt är okänt",
     headers: "Huvuden", headersHint: "Ett per rad, namn: värde", params: "Fält i kroppen", paramsHint: "Ett JSON-objekt",
     more: "Mer om anropet", whatIf: "Tänk om", down: "De här leverantörerna är trasiga", parked: "De här leverantörerna har slut på kvot", failures: "Leverantörerna som provas slutar med",
     failuresHint: "I den här ordningen; svaret säger vad som följer på varje",
