@@ -11,7 +11,7 @@ import type { Loaded } from "../../objects/collection";
 import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
 import { RequestsLink } from "../../objects/RequestsLink";
 import type { Member } from "./MemberSign";
-import { routesOf, type Route } from "./routeModel";
+import { inOrder, routesOf, stateOf, type Route } from "./routeModel";
 import { strings } from "./strings";
 
 export default function RouteDetail() {
@@ -33,7 +33,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
       of={routesOf}
       loaded={loaded}
       list={t.title}
-      state={r.enabled === false ? { tone: "paused", text: t.off } : { tone: "info", text: word("tag", r.tag) }}
+      state={stateOf(r, t)}
       intro={r.description || t.tagHint[r.tag ?? ""]}
       editable={r.tag === "stored"}
       links={
@@ -54,6 +54,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
     >
       <Definitions
         items={[
+          [t.tag, word("tag", r.tag)],
           [t.patterns, <span key="p" className="mono">{r.modelPatterns.join(", ")}</span>],
           [t.strategy, r.members.length > 1 ? `${word("strategy", r.strategy?.type ?? "failover")}. ${t.strategyHint[r.strategy?.type ?? "failover"] ?? ""}` : ""],
           [t.orgFallback, r.orgKeyFallbackForCallerCredentials ? c.yes : ""],
@@ -67,7 +68,7 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
       {r.aliases?.length ? (
         <>
           <Title order={2} mt="xl" mb="xs">{t.aliases}</Title>
-          <Definitions items={r.aliases.map((a) => [a.name, <span key={a.name} className="mono">{Object.entries(a.wireModels).map(([p, m]) => `${p}: ${m}`).join(" · ")}</span>])} />
+          <Definitions items={r.aliases.map((a) => [a.name, <span key={a.name} className="mono">{inOrder(a.wireModels, r.members).map(([p, m]) => `${p}: ${m}`).join(" · ")}</span>])} />
         </>
       ) : null}
     </ObjectDetail>
@@ -88,7 +89,7 @@ function Members({ members }: { members: Member[] }) {
         <Table.Thead>
           <Table.Tr>
             <Table.Th w={40}>{"#"}</Table.Th>
-            <Table.Th>{t.provider}</Table.Th>
+            <Table.Th w={300}>{t.provider}</Table.Th>
             <Table.Th>{t.state}</Table.Th>
             {fallbacks ? <Table.Th visibleFrom="sm">{t.fallbackOnly}</Table.Th> : null}
             {priorities ? <Table.Th visibleFrom="sm" ta="right">{t.priority}</Table.Th> : null}

@@ -10,7 +10,7 @@ export const strings = defineStrings({
       implicit: "Interlock makes it: a provider's own route while no route uses the provider, or the route of a family.",
       reserved: "The name is kept; the route has no member now.",
     } as Record<string, string>,
-    off: "Off", on: "On",
+    off: "Off", on: "On", noMember: "No member", healthy: (n: number, of: number) => `${n} of ${of} members healthy`,
     until: (t: string) => `until ${t}`, weight: "Weight", priority: "Priority", fallbackOnly: "Fallback only", provider: "Provider", place: "Place",
     strategyHint: {
       failover: "Sessions start on the first member; the others follow in order.",
@@ -43,7 +43,7 @@ export const strings = defineStrings({
       implicit: "Interlock gör den: en leverantörs egen rutt så länge ingen rutt använder leverantören, eller en familjs rutt.",
       reserved: "Namnet är upptaget; rutten har ingen medlem nu.",
     },
-    off: "Av", on: "På",
+    off: "Av", on: "På", noMember: "Ingen medlem", healthy: (n, of) => `${n} av ${of} medlemmar friska`,
     until: (t) => `till ${t}`, weight: "Vikt", priority: "Prioritet", fallbackOnly: "Bara reserv", provider: "Leverantör", place: "Plats",
     strategyHint: {
       failover: "Sessioner börjar hos den första medlemmen; de andra följer i ordning.",

@@ -50,7 +50,7 @@ export default function TestRouting() {
 
 function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Question }) {
   const t = useStrings(strings);
-  const curl = `curl ${window.location.origin}/api/v1/routing/resolve -H "Authorization: Bearer $INTERLOCK_TOKEN" \\\n  -H 'content-type: application/json' -d '${JSON.stringify(requestOf(question)).replaceAll("'", "'\\''")}'`;
+  const curl = `curl ${window.location.origin}/api/v1/routing/resolve \\\n  -H "Authorization: Bearer $INTERLOCK_TOKEN" -H 'content-type: application/json' -d '${JSON.stringify(requestOf(question)).replaceAll("'", "'\\''")}'`;
   return (
     <Stack gap="lg">
       {answer.warnings.length > 0 ? (
