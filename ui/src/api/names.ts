@@ -26,3 +26,17 @@ export function useResidencies(): string[] {
   const own = (query.data as { residencies?: string[] } | undefined)?.residencies ?? [];
   return [...new Set(["on-prem", "eu", "us", "global", ...own])];
 }
+
+// useModelNames are models to choose from: those that routes, their aliases and
+// providers name without a pattern.
+export function useModelNames(): string[] {
+  const query = useQuery({
+    queryKey: keys.list("models", { listed: true }),
+    queryFn: async () => {
+      const [routes, providers] = await Promise.all([load.routes(), load.providers()]);
+      const names = [...routes.items.flatMap((r) => [...r.modelPatterns, ...(r.aliases ?? []).map((a) => a.name)]), ...providers.items.flatMap((p) => [...(p.staticModels ?? []), ...(p.modelPatterns ?? [])])];
+      return [...new Set(names.filter((n) => n && !n.includes("*")))].sort();
+    },
+  });
+  return query.data ?? [];
+}

@@ -2,12 +2,11 @@ import { Autocomplete, Button, Checkbox, Collapse, Group, MultiSelect, Select, S
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
-import { useNames } from "../../api/names";
+import { useModelNames, useNames } from "../../api/names";
 import { useStrings } from "../../i18n";
 import { useWord } from "../../i18n/words";
 import { headersOf, paramsOf, type Question } from "./question";
 import { strings } from "./strings";
-import { useModelNames } from "./queries";
 
 const endpoints = ["chat_completions", "messages", "responses", "embeddings", "count_tokens"];
 const categories = ["rate_limit", "quota_exhausted", "server_error", "overloaded", "timeout", "connection", "auth", "model_unavailable", "request_error", "content_filter"];

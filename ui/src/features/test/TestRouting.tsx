@@ -1,8 +1,9 @@
-import { Alert, Box, Group, List, Stack, Text, Title } from "@mantine/core";
+import { Alert, Box, Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import { IconInfoCircle, IconRouteSquare } from "@tabler/icons-react";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { useModelNames } from "../../api/names";
 import { asProblem } from "../../api/problem";
 import { PagePending } from "../../app/Fallbacks";
 import { CodeBlock } from "../../components/CodeBlock";
@@ -38,7 +39,7 @@ export default function TestRouting() {
       <div className="il-test">
         <QuestionForm key={address} question={question} busy={decision.isFetching} serverErrors={fields} onAsk={ask} />
         <Box component="section" aria-label={t.result} aria-busy={decision.isFetching} className="il-test-result">
-          {question.model === "" ? <EmptyState icon={IconRouteSquare} title={t.emptyTitle} text={t.emptyText} /> : null}
+          {question.model === "" ? <EmptyState icon={IconRouteSquare} title={t.emptyTitle} text={t.emptyText} actions={<Examples />} /> : null}
           {question.model !== "" && decision.isPending ? <PagePending /> : null}
           {decision.isError ? <ErrorState error={decision.error} retry={() => void decision.refetch()} /> : null}
           {decision.data && question.model !== "" && !decision.isError ? <Answer answer={decision.data} question={question} /> : null}
@@ -46,6 +47,16 @@ export default function TestRouting() {
       </div>
     </>
   );
+}
+
+// Examples are models that there are: one click is a first answer.
+function Examples() {
+  const names = useModelNames().slice(0, 4);
+  return names.map((name) => (
+    <Button key={name} component={Link} to={`/test?model=${encodeURIComponent(name)}` as string} variant="default" className="mono">
+      {name}
+    </Button>
+  ));
 }
 
 function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Question }) {
