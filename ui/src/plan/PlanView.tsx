@@ -115,7 +115,7 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
       <Table className="il-table" aria-label={t.traceLabel} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t.stage}</Table.Th>
+            <Table.Th visibleFrom="sm">{t.stage}</Table.Th>
             <Table.Th>{t.code}</Table.Th>
             <Table.Th>{t.subject}</Table.Th>
             <Table.Th>{t.detail}</Table.Th>
@@ -124,7 +124,7 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
         <Table.Tbody>
           {steps.map((s, i) => (
             <Table.Tr key={i}>
-              <Table.Td><Text span size="sm" c="dimmed">{word("stage", s.stage)}</Text></Table.Td>
+              <Table.Td visibleFrom="sm"><Text span size="sm" c="dimmed">{word("stage", s.stage)}</Text></Table.Td>
               <Table.Td>
                 <Text span size="sm">{word("finding", s.code)}</Text>
                 <Text size="xs" c="dimmed" className="mono">{s.code}</Text>
