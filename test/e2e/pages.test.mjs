@@ -23,7 +23,7 @@ after(async () => {
 const paths = () => [
   "/", "/?window=7d", "/requests", `/requests/${failover}`, "/requests?outcome=deny", "/test", "/test?model=gpt-5.4-nano&key=research&down=eu&failures=server_error", "/test?model=nobody-serves-this",
   "/providers", "/providers/external", "/providers/on-premises", "/providers/external/edit", "/providers/new", "/providers/new/vllm", "/routes", "/routes/gpt", "/routes/gpt/edit", "/routes/new",
-  "/client-setup", "/client-setup?client=curl", "/keys", "/keys/ci", "/keys/ci/edit", "/keys/new", "/versions", "/versions/1", "/nothing-here",
+  "/client-setup", "/client-setup?client=curl", "/keys", "/keys/ci", "/keys/ci/edit", "/keys/new", "/versions", "/versions/1", "/nothing-here", "/keys/nobody", "/keys/nobody/edit",
 ];
 
 for (const look of [{ scheme: "light", language: "en" }, { scheme: "dark", language: "sv" }, { scheme: "light", language: "en", width: 390 }, { scheme: "dark", language: "sv", width: 390 }]) {

@@ -16,12 +16,21 @@ import { toast } from "../components/toast";
 import { common } from "../i18n/common";
 import { useStrings } from "../i18n";
 import type { Collection, Loaded, Named } from "./collection";
+import { useListLink } from "./list";
 
 // ObjectPage loads the object that the address names, and follows its changes.
 export function ObjectPage<T extends Named, I>({ of, every, children }: { of: Collection<T, I>; every?: number; children: (loaded: Loaded<T>) => ReactNode }) {
   const { name } = useParams({ strict: false }) as { name: string };
   const query = useQuery({ ...of.query(name), refetchInterval: every });
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  const back = useListLink(of);
+  if (query.isError) {
+    return (
+      <>
+        <PageHeader title={name} back={back} />
+        <ErrorState error={query.error} retry={() => void query.refetch()} />
+      </>
+    );
+  }
   if (!query.isSuccess) return <PagePending />;
   return <>{children(query.data)}</>;
 }
@@ -40,8 +49,6 @@ type Removal = {
 type Props<T extends Named, I> = {
   of: Collection<T, I>;
   loaded: Loaded<T>;
-  // The name of the list that it is in.
-  list: string;
   state: { tone: Tone; text: string };
   intro?: ReactNode;
   // False for an object that the API answers with and that nobody can change.
@@ -81,7 +88,7 @@ export function ObjectDetail<T extends Named, I>({ of, loaded, remove, ...props 
           </Group>
         }
         intro={props.intro}
-        back={{ to: of.path, label: props.list }}
+        back={useListLink(of)}
         actions={
           <>
             {props.links}

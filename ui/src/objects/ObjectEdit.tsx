@@ -3,10 +3,12 @@ import { useParams } from "@tanstack/react-router";
 import { useState, type ReactNode } from "react";
 import { PagePending } from "../app/Fallbacks";
 import { ErrorState } from "../components/ErrorState";
+import { PageHeader } from "../components/PageHeader";
 import { common } from "../i18n/common";
 import { useStrings } from "../i18n";
 import type { Loaded, Named } from "./collection";
 import type { FieldsProps, ObjectFormDef } from "./form";
+import { useListLink } from "./list";
 import { ObjectForm } from "./ObjectForm";
 
 type Props<T extends Named, I, V> = {
@@ -24,7 +26,15 @@ export function ObjectEdit<T extends Named, I, V extends { name: string }>({ def
   const [first, setFirst] = useState<Loaded<T>>();
   const query = useQuery({ ...def.of.query(name), staleTime: 0, refetchOnWindowFocus: false, enabled: first === undefined });
   if (first === undefined && query.isSuccess && !query.isFetching) setFirst(query.data);
-  if (query.isError && !first) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
+  const back = useListLink(def.of);
+  if (query.isError && !first) {
+    return (
+      <>
+        <PageHeader title={name} back={back} />
+        <ErrorState error={query.error} retry={() => void query.refetch()} />
+      </>
+    );
+  }
   if (!first) return <PagePending />;
   return (
     <ObjectForm key={first.etag} def={def} labels={labels} title={c.editTitle(name)} back={{ to: def.of.href(name), label: name }} before={first} reload={() => setFirst(undefined)}>

@@ -12,12 +12,14 @@ import { common } from "../i18n/common";
 import { useStrings } from "../i18n";
 import type { Loaded, Named } from "./collection";
 import type { FieldsProps, ObjectFormDef } from "./form";
+import { useListLink } from "./list";
 
 type Props<T extends Named, I, V> = {
   def: ObjectFormDef<T, I, V>;
   title: string;
   intro?: ReactNode;
-  back: { to: string; label: string };
+  // Where it leads without a save: the list, if nothing else is said.
+  back?: { to: string; label: string };
   // The names of the fields in the review, by path.
   labels: Record<string, string>;
   // What the button of the review says, if it is not "Save".
@@ -39,6 +41,8 @@ export function ObjectForm<T extends Named, I, V extends { name: string }>({ def
   const c = useStrings(common);
   const client = useQueryClient();
   const navigate = useNavigate();
+  const list = useListLink(def.of);
+  const back = props.back ?? list;
   const saved = useRef(false);
   const initialValues = useRef(props.start ?? def.values(before?.value)).current;
   const form = useForm<V>({ initialValues });
@@ -63,7 +67,7 @@ export function ObjectForm<T extends Named, I, V extends { name: string }>({ def
   });
   return (
     <>
-      <PageHeader title={props.title} intro={props.intro} back={props.back} />
+      <PageHeader title={props.title} intro={props.intro} back={back} />
       <form
         noValidate
         onSubmit={(e) => {
@@ -74,7 +78,7 @@ export function ObjectForm<T extends Named, I, V extends { name: string }>({ def
         <FormProblem problem={review.problem} reload={props.reload} />
         {props.children({ form, before: before?.value, has, check: (values) => write(values, true) })}
         <div className="il-formbar">
-          <Button component={Link} to={props.back.to} variant="default">
+          <Button component={Link} to={back.to} variant="default">
             {c.cancel}
           </Button>
           <Button type="submit" loading={review.busy} disabled={before !== undefined && !form.isDirty()}>

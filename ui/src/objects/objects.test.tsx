@@ -56,7 +56,7 @@ function Detail() {
   return (
     <ObjectPage of={departments}>
       {(loaded) => (
-        <ObjectDetail of={departments} loaded={loaded} list="Departments" state={{ tone: "good", text: "Fine" }} remove={{ title: "Delete research?", consequences: ["Its teams stay."] }}>
+        <ObjectDetail of={departments} loaded={loaded} state={{ tone: "good", text: "Fine" }} remove={{ title: "Delete research?", consequences: ["Its teams stay."] }}>
           {loaded.value.description}
         </ObjectDetail>
       )}

@@ -12,7 +12,7 @@ export default function KeyCreate() {
   const [made, setMade] = useState<Schemas["NewKey"]>();
   if (made) return <SecretOnce made={made} />;
   return (
-    <ObjectForm def={keyForm} title={t.createTitle} intro={t.createIntro} back={{ to: "/keys", label: t.title }} labels={t.fields} action={t.create} onSaved={(answer) => setMade(answer as Schemas["NewKey"])}>
+    <ObjectForm def={keyForm} title={t.createTitle} intro={t.createIntro} labels={t.fields} action={t.create} onSaved={(answer) => setMade(answer as Schemas["NewKey"])}>
       {(fields) => <KeyFields {...fields} />}
     </ObjectForm>
   );

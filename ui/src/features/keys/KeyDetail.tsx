@@ -38,7 +38,6 @@ function Detail({ loaded }: { loaded: Loaded<Key> }) {
     <ObjectDetail
       of={keysOf}
       loaded={loaded}
-      list={t.title}
       state={stateOf(key, t)}
       links={<RequestsLink by="key" name={key.name} />}
       operations={

@@ -40,7 +40,6 @@ function Detail({ loaded }: { loaded: Loaded<Provider> }) {
     <ObjectDetail
       of={providersOf}
       loaded={loaded}
-      list={t.title}
       state={state}
       links={<RequestsLink by="provider" name={p.name} />}
       operations={

@@ -7,7 +7,7 @@ import { strings } from "./strings";
 export default function RouteCreate() {
   const t = useStrings(strings);
   return (
-    <ObjectForm def={routeForm} start={startOf()} title={t.createTitle} intro={t.createIntro} back={{ to: "/routes", label: t.title }} labels={t.fields} action={t.create}>
+    <ObjectForm def={routeForm} start={startOf()} title={t.createTitle} intro={t.createIntro} labels={t.fields} action={t.create}>
       {(fields) => <RouteFields {...fields} />}
     </ObjectForm>
   );

@@ -32,7 +32,6 @@ function Detail({ loaded }: { loaded: Loaded<Route> }) {
     <ObjectDetail
       of={routesOf}
       loaded={loaded}
-      list={t.title}
       state={stateOf(r, t)}
       intro={r.description || t.tagHint[r.tag ?? ""]}
       editable={r.tag === "stored"}
