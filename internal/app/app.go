@@ -126,9 +126,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		Log:          a.log,
 	})
 	a.gateway.Tune(tunables(a.cfg))
-	if err = a.newListeners(ctx); err != nil {
-		return nil, err
-	}
+	a.newListeners(ctx)
 	return a, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,11 +27,8 @@ type listener struct {
 
 // newListeners puts the data plane, the admin API and the console on one
 // address, or administration on one of its own.
-func (a *App) newListeners(ctx context.Context) error {
-	api, err := a.adminAPI()
-	if err != nil {
-		return err
-	}
+func (a *App) newListeners(ctx context.Context) {
+	api := &later{log: a.log, build: a.adminAPI}
 	pages := console.New(console.Options{Files: ui.Files(), HTTPS: strings.HasPrefix(strings.ToLower(a.cfg.Server.PublicURL), "https://")})
 	// Running requests outlive the context that Run is given; they are cut
 	// off only when the drain time is over.
@@ -39,13 +37,38 @@ func (a *App) newListeners(ctx context.Context) error {
 	own := a.cfg.Server.AdminListen
 	if own == "" {
 		a.listeners = []*listener{a.newListener(base, "server.listen", a.cfg.Server.Listen, administration(api, pages, a.gateway))}
-		return nil
+		return
 	}
 	a.listeners = []*listener{
 		a.newListener(base, "server.listen", a.cfg.Server.Listen, a.gateway),
 		a.newListener(base, "server.adminListen", own, administration(api, pages, probes(a.gateway))),
 	}
-	return nil
+}
+
+// later is a handler that is built by the first request: describing the admin
+// API takes longer than opening the store, and a gateway that starts to serve
+// models does not wait for it.
+type later struct {
+	log   *slog.Logger
+	build func() (http.Handler, error)
+	once  sync.Once
+	h     http.Handler // nil if it can't be built
+}
+
+func (l *later) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.once.Do(func() {
+		h, err := l.build()
+		if err != nil { // a fault of the program: what it is built from is checked at the start
+			l.log.Error("the admin API is not available", "error", err)
+			return
+		}
+		l.h = h
+	})
+	if l.h == nil {
+		http.Error(w, "the admin API could not be built; the log says why", http.StatusInternalServerError)
+		return
+	}
+	l.h.ServeHTTP(w, r)
 }
 
 func (a *App) newListener(base context.Context, setting, address string, h http.Handler) *listener {

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"mime"
@@ -32,8 +31,7 @@ type dialing struct {
 	ex     *exchange
 	c      *routing.Candidate
 	target *upstream.Target
-	ctx    context.Context
-	dog    *watchdog
+	dog    *watchdog // the attempt's context
 	// caller is the caller's own credential, if that is what was sent.
 	caller http.Header
 	// latest is the time after the attempt's start by which content must
@@ -49,11 +47,10 @@ type dialing struct {
 // one that broke off; otherwise the attempt says what failed. Every attempt
 // starts from the client's original request.
 func (ex *exchange) dial(run *dispatch, c *routing.Candidate) (served bool, at attempt) {
-	ctx, cancel := context.WithCancelCause(run.ctx)
-	defer cancel(nil)
-	d := &dialing{ex: ex, c: c, target: ex.live.Targets[c.Provider], ctx: ctx}
-	d.dog = newWatchdog(cancel, d.target.Timeouts.Total)
-	defer d.dog.stop()
+	d := &ex.dialing
+	*d = dialing{ex: ex, c: c, target: ex.live.Targets[c.Provider]}
+	d.dog = newWatchdog(run.ctx, d.target.Timeouts.Total)
+	defer d.dog.end()
 	head, what := d.target.Timeouts.ResponseHeader, &whatHeader
 	if left := time.Until(run.deadline); !run.deadline.IsZero() && (head == 0 || left < head) {
 		head, what = max(left, 1), run.limit
@@ -69,11 +66,12 @@ func (ex *exchange) dial(run *dispatch, c *routing.Candidate) (served bool, at a
 		if err != nil {
 			return d.overloaded()
 		}
-		body = upstream.NewPayload(ex.envelope.AppendWithModel(buf.b, c.WireModel), buf.free)
+		buf.b = ex.envelope.AppendWithModel(buf.b, c.WireModel)
+		body = buf.payload()
 		ex.copied = body
 		defer ex.dropCopy()
 	}
-	resp, err := d.target.Send(ctx, d.call(body))
+	resp, err := d.target.Send(d.dog, d.call(body))
 	if err != nil {
 		return false, d.broken(err)
 	}
@@ -174,7 +172,7 @@ func isEventStream(h http.Header) bool {
 func (d *dialing) broken(err error) attempt {
 	at := attempt{candidate: d.c}
 	var limit *timeoutError
-	switch why := context.Cause(d.ctx); {
+	switch why := d.dog.Err(); {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
 		at.note = limit.what
@@ -209,7 +207,7 @@ func transportNote(err error) string {
 // refused makes the record of an answer with an error status.
 func (d *dialing) refused(resp *http.Response) (bool, attempt) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-	if err != nil && context.Cause(d.ctx) != nil {
+	if err != nil && d.dog.Err() != nil {
 		return false, d.broken(err)
 	}
 	if d.cannotCount(resp.StatusCode, body) {
@@ -226,7 +224,7 @@ func (d *dialing) notAStream(resp *http.Response) attempt {
 	if err != nil {
 		return d.broken(err)
 	}
-	if isErr, ok := d.ex.format.IsError(body); isErr && ok {
+	if a, ok := d.ex.format.ReadAnswer(body); a.Error && ok {
 		return d.errorIn200(resp, body, false)
 	}
 	return attempt{
@@ -292,14 +290,14 @@ func (d *dialing) whole(resp *http.Response) (bool, attempt) {
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.RequestError, Status: resp.StatusCode}, note: tooLong}
 	}
 	body := buf.b
-	isErr, ok := d.ex.format.IsError(body)
+	told, ok := d.ex.format.ReadAnswer(body)
 	switch {
 	case !ok:
 		return false, attempt{candidate: d.c, failure: failure.Failure{Category: failure.ServerError, Status: resp.StatusCode}, note: "the answer was not a JSON object"}
-	case isErr:
+	case told.Error:
 		return false, d.errorIn200(resp, body, false)
 	}
-	if d.ex.settle(ending{outcome: audit.OutcomeAllow, status: resp.StatusCode, served: d.c, usage: d.ex.format.Usage(body)}) != nil {
+	if d.ex.settle(ending{outcome: audit.OutcomeAllow, status: resp.StatusCode, served: d.c, usage: told.Usage}) != nil {
 		d.ex.failUnrecorded()
 		return true, attempt{}
 	}

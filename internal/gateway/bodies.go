@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/interlock-gateway/interlock/internal/upstream"
 )
 
 // Sizes of buffers, in bytes. Those up to maxPooled have a power of two for
@@ -68,6 +70,14 @@ type buffer struct {
 	// extra is what is counted beside the capacity: the window of a decoder.
 	extra int64
 	free  func() // release, made once
+	body  upstream.Payload
+}
+
+// payload is what is in the buffer, as a body that is sent; its last Release
+// gives the buffer back.
+func (b *buffer) payload() *upstream.Payload {
+	b.body.Set(b.b, b.free)
+	return &b.body
 }
 
 // get gives an empty buffer that grows as it is filled. hint is the expected

@@ -27,17 +27,16 @@ func readBody(dst *buffer, r *http.Request, limit int64) error {
 	if r.ContentLength > limit && r.Header.Get("Content-Encoding") == "" {
 		return errTooLarge
 	}
-	// No encoding makes a body much longer; an endless one may decode to nothing.
-	src := io.Reader(http.MaxBytesReader(nil, r.Body, limit+limit/8+1024))
 	encs := contentEncodings(r.Header)
+	if len(encs) == 0 {
+		return dst.fill(r.Body, r.ContentLength, limit)
+	}
 	if len(encs) > 2 {
 		return &encodingError{"the request body is encoded more than twice"}
 	}
-	length := r.ContentLength
-	if len(encs) > 0 {
-		length = -1
-		defer dst.without()
-	}
+	defer dst.without()
+	// No encoding makes a body much longer; an endless one may decode to nothing.
+	src := io.Reader(http.MaxBytesReader(nil, r.Body, limit+limit/8+1024))
 	for _, enc := range slices.Backward(encs) {
 		dec, err := decoder(enc, src, dst, limit)
 		if err != nil {
@@ -46,14 +45,14 @@ func readBody(dst *buffer, r *http.Request, limit int64) error {
 		defer dec.Close()
 		src = dec
 	}
-	err := dst.fill(src, length, limit)
+	err := dst.fill(src, -1, limit)
 	var long *http.MaxBytesError
 	switch {
 	case errors.Is(err, errNoRoom), errors.Is(err, errTooLarge):
 		return err
 	case errors.As(err, &long), errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return errTooLarge
-	case err != nil && len(encs) > 0 && !errors.Is(err, http.ErrBodyReadAfterClose):
+	case err != nil && !errors.Is(err, http.ErrBodyReadAfterClose):
 		return &encodingError{fmt.Sprintf("the request body is not valid %s", strings.Join(encs, ", "))}
 	}
 	return err

@@ -7,7 +7,8 @@ import (
 
 // decide makes the decision of this request and notes what it read.
 func (ex *exchange) decide() {
-	in := routing.Input{
+	in := &ex.input
+	*in = routing.Input{
 		Query: routing.Query{
 			Endpoint: ex.endpoint, Model: ex.envelope.Model, Stream: ex.envelope.Stream,
 			Session:     wire.SessionHash(wire.SessionID(ex.r.Header, &ex.envelope)),
@@ -19,9 +20,6 @@ func (ex *exchange) decide() {
 		},
 		Facts: routing.Facts{Now: ex.g.opt.Now()},
 	}
-	if ex.g.opt.Board != nil {
-		in.View, in.Dice = ex.g.opt.Board, ex.g.opt.Board
-	}
 	if ex.g.opt.Pins != nil && in.Query.Session != "" && ex.live.Routing.NeedsPins() {
 		pins, err := ex.g.opt.Pins.Load(ex.r.Context(), ex.caller.PinKey(in.Query.Session))
 		if err != nil { // unpinned is worse for the cache only
@@ -29,25 +27,33 @@ func (ex *exchange) decide() {
 		}
 		in.Facts.Pins = pins
 	}
-	live := in
-	ex.trace.Start(&in)
-	ex.plan = routing.Decide(ex.live.Routing, &in)
-	ex.trace.End(ex.plan)
+	var view routing.View
+	var dice routing.Dice
+	if ex.g.opt.Board != nil {
+		view, dice = ex.g.opt.Board, ex.g.opt.Board
+	}
+	ex.decideWith(view, dice)
 	if !ex.plan.ExcludedByWindow() {
 		return
 	}
 	// Media in the body are no text: it takes a look at every byte to know how
 	// much they are, so that is done only when it could matter.
 	exact := wire.EstimateTokens(ex.envelope.Body(), 0)
-	if exact == live.Query.Tokens {
+	if exact == in.Query.Tokens {
 		return
 	}
-	live.Query.Tokens = exact
-	if live.Dice != nil && len(ex.trace.Turns) > 0 {
-		live.Dice = sameTurn{live.Dice, ex.trace.Turns[0]}
+	in.Query.Tokens = exact
+	if dice != nil && len(ex.trace.Turns) > 0 {
+		dice = sameTurn{dice, ex.trace.Turns[0]}
 	}
-	ex.trace.Start(&live)
-	ex.plan = routing.Decide(ex.live.Routing, &live)
+	ex.decideWith(view, dice)
+}
+
+// decideWith decides on the input, and notes what that reads.
+func (ex *exchange) decideWith(view routing.View, dice routing.Dice) {
+	ex.input.View, ex.input.Dice = view, dice
+	ex.trace.Start(&ex.input)
+	ex.plan = ex.decider.Decide(ex.live.Routing, &ex.input)
 	ex.trace.End(ex.plan)
 }
 

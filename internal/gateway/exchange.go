@@ -55,6 +55,12 @@ type exchange struct {
 	permitted bool         // execute: permit is to be given back
 	estimated bool         // execute: the answer is a guess of the gateway
 	settled   bool
+
+	// Memory of the steps, so that a request takes it from the heap once.
+	input    routing.Input
+	decider  routing.Decider
+	dispatch dispatch
+	dialing  dialing
 }
 
 // attempt is the record of one dial that failed.
@@ -282,11 +288,13 @@ func retrySeconds(d time.Duration) int {
 	return int(min(max(1, (d+time.Second-1)/time.Second), 59))
 }
 
-// recover turns a panic into an answer, or into a cut connection when the
-// answer has begun: a client must not take half an answer for a whole one.
-func (ex *exchange) recover() {
+// over ends the exchange. It turns a panic into an answer, or into a cut
+// connection when the answer has begun: a client must not take half an answer
+// for a whole one.
+func (ex *exchange) over() {
 	p := recover()
 	if p == nil {
+		exchanges.put(ex)
 		return
 	}
 	if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {

@@ -23,11 +23,12 @@ func (ex *exchange) execute() {
 		defer cancel(nil)
 		ctx, broken = inner, cancel
 	}
-	ex.out = newClientWriter(ex.w, ping, ex.g.opt.KeepAlive, ex.earlyHead, broken)
+	ex.out = newClientWriter(ex.w, ping, ex.g.opt.KeepAlive, streamHeaders, broken)
 	defer ex.out.end()
 	defer ex.giveBack()
 
-	d := &dispatch{ex: ex, ctx: ctx, tune: ex.g.tune.Load()}
+	d := &ex.dispatch
+	*d = dispatch{ex: ex, ctx: ctx, tune: ex.g.tune.Load()}
 	d.setDeadline()
 	if d.run() || ex.dials > 0 {
 		return
@@ -253,10 +254,8 @@ func (at *attempt) blame() failure.Failure {
 // giveBack gives back a permit that nothing came of.
 func (ex *exchange) giveBack() { ex.done(failure.Failure{Category: failure.Canceled}) }
 
-// earlyHead prepares the headers of a 200 that only carries keep-alives: who
-// will serve is not known yet.
-func (ex *exchange) earlyHead(h http.Header) { streamHeaders(h) }
-
+// streamHeaders are those of a stream, also of an early 200 that only carries
+// keep-alives: who will serve is not known yet.
 func streamHeaders(h http.Header) {
 	h["Content-Type"] = []string{"text/event-stream; charset=utf-8"}
 	h["Cache-Control"] = []string{"no-cache"}

@@ -239,9 +239,11 @@ func ErrShutdown() error { return shutdownError{} }
 // endpoint makes the handler of one endpoint.
 func (g *Gateway) endpoint(f *wire.Format, e *llm.Endpoint) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		ex := &exchange{g: g, format: f, endpoint: e, w: w, r: r, id: newRequestID(g.opt.Now()), began: g.opt.Now()}
+		ex := exchanges.get()
+		now := g.opt.Now()
+		ex.g, ex.format, ex.endpoint, ex.w, ex.r, ex.id, ex.began = g, f, e, w, r, newRequestID(now), now
 		w.Header()["X-Interlock-Request-Id"] = []string{ex.id}
-		defer ex.recover()
+		defer ex.over()
 		if isUpgrade(r) {
 			g.unknown(w, r)
 			return

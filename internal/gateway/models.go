@@ -16,7 +16,7 @@ import (
 // listed is what the caller can use, found by the same decision.
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
-	defer ex.recover()
+	defer ex.over()
 	if ex.live = g.opt.Live(); ex.live == nil {
 		ex.refuse(notLoaded(""))
 		return

@@ -6,7 +6,6 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/audit"
 	"github.com/interlock-gateway/interlock/internal/failure"
-	"github.com/interlock-gateway/interlock/internal/upstream"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -47,7 +46,7 @@ func (ex *exchange) receive() bool {
 		_ = http.NewResponseController(ex.w).SetReadDeadline(time.Time{})
 	}
 	ex.read = true
-	ex.body = upstream.NewPayload(buf.b, buf.free)
+	ex.body = buf.payload()
 	return true
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 func watched(total time.Duration) (context.Context, *watchdog) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	return ctx, newWatchdog(cancel, total)
+	d := newWatchdog(context.Background(), total)
+	return d, d
 }
 
 func fired(ctx context.Context) string {

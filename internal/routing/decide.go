@@ -8,16 +8,36 @@ import (
 
 // Decide says where one request goes and why. Same snapshot, same input: same
 // plan.
-func Decide(s *Snapshot, in *Input) *Plan {
-	q := &in.Query
-	p := &Plan{
-		Revision: s.Revision, Model: q.Model,
-		Failover: q.Endpoint.Failover && !q.NoFallback && !q.Tied, NoRetry: q.NoFallback,
-	}
+func Decide(s *Snapshot, in *Input) *Plan { return new(Decider).Decide(s, in) }
+
+// Decider makes decisions in memory of its own, one after another. The zero
+// value is ready; it is for one goroutine at a time.
+type Decider struct {
+	run  decision
+	plan Plan
+}
+
+// Decide is the function Decide. The plan is the decider's: it holds until the
+// next decision, or Reset.
+func (w *Decider) Decide(s *Snapshot, in *Input) *Plan {
+	w.plan = Plan{}
+	w.run = decision{s: s, in: in, p: &w.plan, lower: strings.ToLower(in.Query.Model), view: in.View}
+	w.run.decide()
+	return &w.plan
+}
+
+// Reset lets go of what the last decision read and made.
+func (w *Decider) Reset() { *w = Decider{} }
+
+// decide makes the plan.
+func (d *decision) decide() {
+	s, in, p, q := d.s, d.in, d.p, &d.in.Query
+	p.Revision, p.Model, p.NoRetry = s.Revision, q.Model, q.NoFallback
+	p.Failover = q.Endpoint.Failover && !q.NoFallback && !q.Tied
 	p.Steps = p.stepBuf[:0]
 	p.Candidates = p.candidateBuf[:0]
-	d := decision{s: s, in: in, p: p, lower: strings.ToLower(q.Model), view: in.View}
-	d.choice = Choice{Query: q, Now: in.Facts.Now, View: in.View, Models: s.table, dice: in.Dice}
+	d.choice = Choice{Query: q, Now: in.Facts.Now, View: in.View, Models: &d.models, dice: in.Dice}
+	d.models.table = s.table
 	if d.view == nil {
 		d.view, d.choice.View = calm{}, calm{}
 	}
@@ -26,21 +46,20 @@ func Decide(s *Snapshot, in *Input) *Plan {
 	}
 	a := s.aliases[d.lower]
 	if a.alias == nil && d.wrongKind("", q.Model) || !d.pick(a) {
-		return p
+		return
 	}
 	p.Route, p.Alias, p.orgKeyFallback = d.route.ID, d.alias != nil, d.route.OrgKeyFallback
 	if d.wrongWireKind() {
-		return p
+		return
 	}
 	d.choice.Route, d.home = d.route, d.route.HomeFamily()
 	d.options = d.optionBuf[:0]
 	d.collect()
 	if len(d.options) == 0 {
 		p.refuse(d.noMember())
-		return p
+		return
 	}
 	d.order()
-	return p
 }
 
 // decision carries one run of Decide.
@@ -54,12 +73,37 @@ type decision struct {
 	alias *Alias // the model is an alias of the route
 	home  llm.Family
 
+	models    modelMemo // the snapshot's table
 	choice    Choice
 	options   []Option
 	optionBuf [8]Option
 	window    int    // the largest one that is too small
 	lost      string // why the prompt is too long for the member that would be the heir
 	heir      string // why the first member takes the caller's credential in place of its key; empty if it does not
+}
+
+// modelMemo remembers what the table of models said: the members of a route mostly
+// receive the same model, and each is asked about more than once.
+type modelMemo struct {
+	table   ModelTable
+	n       int
+	answers [2]struct {
+		vendor, name string
+		info         ModelInfo
+	}
+}
+
+// Model implements ModelTable.
+func (a *modelMemo) Model(vendor, name string) ModelInfo {
+	for i := range min(a.n, len(a.answers)) {
+		if k := &a.answers[i]; k.name == name && k.vendor == vendor {
+			return k.info
+		}
+	}
+	k := &a.answers[a.n%len(a.answers)]
+	k.vendor, k.name, k.info = vendor, name, a.table.Model(vendor, name)
+	a.n++
+	return k.info
 }
 
 // pick chooses the route: an alias before any pattern; then the most specific
@@ -153,7 +197,7 @@ func (r *Route) bestPattern(lower string) string {
 // wrongKind refuses a model that the endpoint has no use for (ER-KIND). What is
 // not known to be of another kind passes.
 func (d *decision) wrongKind(vendor, model string) bool {
-	kind := d.s.table.Model(vendor, model).Modality
+	kind := d.models.Model(vendor, model).Modality
 	if kind == "" || kind == d.in.Query.Endpoint.Modality() {
 		return false
 	}

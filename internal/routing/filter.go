@@ -257,7 +257,7 @@ func (d *decision) contextWindow(v *Provider, wire string) int {
 			return w
 		}
 	}
-	w := d.s.table.Model(v.Vendor, wire).Window
+	w := d.models.Model(v.Vendor, wire).Window
 	if w > 0 && d.in.Query.LongContext {
 		return max(w, longContext)
 	}

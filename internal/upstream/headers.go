@@ -3,7 +3,25 @@ package upstream
 import (
 	"net/http"
 	"strings"
+	"sync"
 )
+
+// headers are maps for the head of a request, which is written at once.
+var headers headerPool
+
+type headerPool struct{ pool sync.Pool }
+
+func (p *headerPool) get() http.Header {
+	if h, ok := p.pool.Get().(http.Header); ok {
+		return h
+	}
+	return make(http.Header, 16)
+}
+
+func (p *headerPool) put(h http.Header) {
+	clear(h) // it holds a credential
+	p.pool.Put(h)
+}
 
 // headerSet is an allow-list of canonical header names and prefixes.
 type headerSet struct {

@@ -17,13 +17,20 @@ type Payload struct {
 	free func()
 }
 
-// NewPayload wraps b. The caller owns one reference and calls Release when it
-// needs the bytes no longer; free is called after the last Release, from
-// whatever goroutine that happens in.
+// NewPayload is a Payload that was Set.
 func NewPayload(b []byte, free func()) *Payload {
-	p := &Payload{b: b, free: free}
-	p.refs.Store(1)
+	p := &Payload{}
+	p.Set(b, free)
 	return p
+}
+
+// Set makes it the body b, which nobody may refer to yet. The caller owns one
+// reference and calls Release when it needs the bytes no longer; free is called
+// after the last Release, from whatever goroutine that happens in, and may make
+// another body of it.
+func (p *Payload) Set(b []byte, free func()) {
+	p.b, p.free = b, free
+	p.refs.Store(1)
 }
 
 // Bytes is the body; it must not be changed, nor used after Release.
@@ -36,7 +43,7 @@ func (p *Payload) Hold() { p.refs.Add(1) }
 // Release gives up a reference. It is called once for each.
 func (p *Payload) Release() {
 	if p.refs.Add(-1) == 0 && p.free != nil {
-		p.free()
+		p.free() // nothing of it is ours from here on
 	}
 }
 

@@ -205,13 +205,18 @@ func (t *Target) Send(ctx context.Context, c *Call) (*http.Response, error) {
 
 func (t *Target) roundTrip(ctx context.Context, c *Call, at place) (*http.Response, error) {
 	if t.transport.direct != nil {
+		h := headers.get()
+		defer headers.put(h) // it was written, or will not be
+		t.fill(h, c)
 		return t.transport.direct.Do(ctx, &h1.Request{
-			Method: c.Endpoint.Method, Target: at.target, Host: at.url.Host, Header: t.header(c), Body: c.Body.b, Held: c.Body,
+			Method: c.Endpoint.Method, Target: at.target, Host: at.url.Host, Header: h, Body: c.Body.b, Held: c.Body,
 		})
 	}
+	h := make(http.Header, 16)
+	t.fill(h, c)
 	return t.transport.std.RoundTrip((&http.Request{
 		Method: c.Endpoint.Method, URL: at.url, Host: at.url.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: t.header(c), ContentLength: int64(len(c.Body.b)),
+		Header: h, ContentLength: int64(len(c.Body.b)),
 		Body:    c.Body.open(),
 		GetBody: func() (io.ReadCloser, error) { return c.Body.open(), nil }, // for a kept connection that had died
 	}).WithContext(ctx))
@@ -230,10 +235,9 @@ func (t *Target) query(q url.Values) string {
 	return out.Encode()
 }
 
-// header builds the provider's request header: allowed client headers, then
-// the target's own, which win, and exactly one credential.
-func (t *Target) header(c *Call) http.Header {
-	h := make(http.Header, 16)
+// fill makes the provider's request header: allowed client headers, then the
+// target's own, which win, and exactly one credential.
+func (t *Target) fill(h http.Header, c *Call) {
 	forward := &t.forward
 	if c.Caller != nil {
 		forward = &t.forwardOwn
@@ -271,7 +275,6 @@ func (t *Target) header(c *Call) http.Header {
 	if t.driver.Complete != nil {
 		t.driver.Complete(h)
 	}
-	return h
 }
 
 // holdsOurs tells whether a header holds an Interlock credential, which a client

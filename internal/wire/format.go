@@ -20,11 +20,10 @@ type Format struct {
 	Tied func(*Envelope) (tied bool, reason string)
 	// NewStream starts reading the events of one answer to a request.
 	NewStream func(*Envelope) StreamReader
-	// IsError tells an error object from an answer, for a whole body that
-	// came with status 200. ok is false when the body is neither.
-	IsError func(body []byte) (isError, ok bool)
-	// Usage reads the token counts of a whole answer.
-	Usage func(body []byte) llm.Usage
+	// ReadAnswer reads what matters of a whole body that came with status 200,
+	// in one pass. ok is false when the body is neither an answer nor an error
+	// object.
+	ReadAnswer func(body []byte) (a Answer, ok bool)
 	// AppendError renders a gateway-made error as a body.
 	AppendError func(dst []byte, e *Error) []byte
 	// AppendStreamError renders it as the event that ends a begun stream.
@@ -32,6 +31,14 @@ type Format struct {
 	// RequestIDHeader carries the request id on gateway-made errors, as the
 	// vendor's own does.
 	RequestIDHeader string
+}
+
+// Answer is what the gateway needs to know of a whole answer.
+type Answer struct {
+	// Error: it is an error object; vendors send some with status 200.
+	Error bool
+	// Usage are its token counts.
+	Usage llm.Usage
 }
 
 // Error is a failure that a client is told about.

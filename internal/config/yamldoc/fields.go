@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"reflect"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -17,9 +18,24 @@ type field struct {
 	secret bool
 }
 
+// known keeps what fieldsOf found: a file with a thousand documents asks for a
+// few types ten thousand times.
+//
+//nolint:gochecknoglobals // types do not change while a program runs
+var known sync.Map // of reflect.Type to []field
+
 // fieldsOf lists the fields of a struct type, those of embedded structs
-// included.
+// included. The list is not changed.
 func fieldsOf(t reflect.Type) []field {
+	if fs, ok := known.Load(t); ok {
+		return fs.([]field)
+	}
+	fs := listFields(t)
+	known.Store(t, fs)
+	return fs
+}
+
+func listFields(t reflect.Type) []field {
 	var fs []field
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")

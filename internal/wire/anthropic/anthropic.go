@@ -29,26 +29,27 @@ func New() *wire.Format {
 			"inference_geo", "mcp_servers", "context_management", "fallbacks", "fallback_credit_token", "speed", "diagnostics", "safeguards", "tags"),
 		KeepAlive:         []byte("event: ping\ndata: {\"type\": \"ping\"}\n\n"),
 		NewStream:         func(*wire.Envelope) wire.StreamReader { return &stream{} },
-		IsError:           isError,
-		Usage:             bodyUsage,
+		ReadAnswer:        readAnswer,
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "Request-Id",
 	}
 }
 
-// isError: {"type":"error",...} is one, and so is any "error" member (some
-// compatible vendors leave out the type).
-func isError(body []byte) (isErr, ok bool) {
+// readAnswer: {"type":"error",...} is an error, and so is any "error" member
+// (some compatible vendors leave out the type).
+func readAnswer(body []byte) (a wire.Answer, ok bool) {
 	err := wire.Members(body, func(name, value []byte) {
 		switch string(name) {
 		case "type":
-			isErr = isErr || string(value) == `"error"`
+			a.Error = a.Error || string(value) == `"error"`
 		case "error":
-			isErr = isErr || string(value) != "null"
+			a.Error = a.Error || string(value) != "null"
+		case "usage":
+			readUsage(value, &a.Usage)
 		}
 	})
-	return isErr, err == nil
+	return a, err == nil
 }
 
 // stream follows message_start … message_stop.
@@ -75,7 +76,7 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	case "message_start":
 		_ = wire.Members(ev.Data, func(name, value []byte) { // not JSON: no usage
 			if string(name) == "message" {
-				readUsage(value, &s.usage)
+				usageOf(value, &s.usage)
 			}
 		})
 		return wire.Preamble
@@ -92,7 +93,7 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	case "error":
 		return wire.Failed
 	case "message_delta":
-		readUsage(ev.Data, &s.usage)
+		usageOf(ev.Data, &s.usage)
 		return wire.Content
 	case "content_block_delta", "content_block_stop":
 		return wire.Content
@@ -100,7 +101,7 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	// Unknown events survive; one without a type may be an error that a
 	// compatible vendor wrote its own way.
 	if bytes.Contains(ev.Data, []byte(`"error"`)) {
-		if isErr, ok := isError(ev.Data); isErr && ok {
+		if a, ok := readAnswer(ev.Data); a.Error && ok {
 			return wire.Failed
 		}
 	}

@@ -110,9 +110,9 @@ func TestIsError(t *testing.T) {
 		{"a body cut short", `{"type":"message","content":[`, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			isErr, ok := anthropic.New().IsError([]byte(c.body))
-			if ok != c.ok || ok && isErr != c.isErr {
-				t.Errorf("%v, %v; want %v, %v", isErr, ok, c.isErr, c.ok)
+			a, ok := anthropic.New().ReadAnswer([]byte(c.body))
+			if ok != c.ok || ok && a.Error != c.isErr {
+				t.Errorf("%v, %v; want %v, %v", a.Error, ok, c.isErr, c.ok)
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 	"github.com/interlock-gateway/interlock/internal/wire/anthropic"
+	"github.com/interlock-gateway/interlock/internal/wire/wiretest"
 )
 
 func TestUsage_RS_AUDIT_of_a_stream_keeps_the_last_value_of_each_figure(t *testing.T) {
@@ -27,11 +28,11 @@ func TestUsage_RS_AUDIT_of_a_stream_keeps_the_last_value_of_each_figure(t *testi
 }
 
 func TestUsage_of_a_whole_answer(t *testing.T) {
-	got := anthropic.New().Usage([]byte(`{"type":"message","content":[{"type":"text","text":"usage"}],"usage":{"input_tokens":3,"cache_read_input_tokens":null,"output_tokens":4}}`))
+	got := wiretest.Usage(anthropic.New(), []byte(`{"type":"message","content":[{"type":"text","text":"usage"}],"usage":{"input_tokens":3,"cache_read_input_tokens":null,"output_tokens":4}}`))
 	if d := cmp.Diff(llm.Usage{Input: 3, Output: 4}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := anthropic.New().Usage([]byte(`not json`)); got != (llm.Usage{}) {
+	if got := wiretest.Usage(anthropic.New(), []byte(`not json`)); got != (llm.Usage{}) {
 		t.Errorf("of nonsense: %+v", got)
 	}
 }

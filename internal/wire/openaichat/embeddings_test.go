@@ -8,6 +8,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 	"github.com/interlock-gateway/interlock/internal/wire/openaichat"
+	"github.com/interlock-gateway/interlock/internal/wire/wiretest"
 )
 
 // RQ-EP, the row of /v1/embeddings.
@@ -38,11 +39,11 @@ func TestEmbeddings_have_the_shapes_of_the_format(t *testing.T) {
 		{"the flat error of vLLM", `{"object":"error","message":"x","code":400}`, true, true, 0},
 		{"cut short", `{"object":"list","data":[`, false, false, 0},
 	} {
-		isErr, ok := f.IsError([]byte(c.body))
-		if ok != c.ok || ok && isErr != c.isErr {
-			t.Errorf("%s: %v, %v", c.name, isErr, ok)
+		a, ok := f.ReadAnswer([]byte(c.body))
+		if ok != c.ok || ok && a.Error != c.isErr {
+			t.Errorf("%s: %v, %v", c.name, a.Error, ok)
 		}
-		if d := cmp.Diff(llm.Usage{Input: c.input}, f.Usage([]byte(c.body))); d != "" {
+		if d := cmp.Diff(llm.Usage{Input: c.input}, wiretest.Usage(f, []byte(c.body))); d != "" {
 			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}

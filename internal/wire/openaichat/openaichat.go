@@ -28,8 +28,7 @@ func New() *wire.Format {
 			"input", "encoding_format", "dimensions"), // of embeddings
 		KeepAlive:         []byte(": keep-alive\n\n"),
 		NewStream:         newStream,
-		IsError:           isError,
-		Usage:             bodyUsage,
+		ReadAnswer:        readAnswer,
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "X-Request-Id",
@@ -47,18 +46,20 @@ func Embeddings() *llm.Endpoint {
 	}
 }
 
-// isError: an answer has no "error", or a null one. Some vendors answer 200
+// readAnswer: an answer has no "error", or a null one. Some vendors answer 200
 // with an error object; vLLM's is flat and says so in "object".
-func isError(body []byte) (isErr, ok bool) {
+func readAnswer(body []byte) (a wire.Answer, ok bool) {
 	err := wire.Members(body, func(name, value []byte) {
 		switch string(name) {
 		case "object":
-			isErr = isErr || string(value) == `"error"`
+			a.Error = a.Error || string(value) == `"error"`
 		case "error":
-			isErr = isErr || string(value) != "null"
+			a.Error = a.Error || string(value) != "null"
+		case "usage":
+			readUsage(value, &a.Usage)
 		}
 	})
-	return isErr, err == nil
+	return a, err == nil
 }
 
 // errorType maps a status to the vendor's error type.

@@ -169,9 +169,9 @@ func TestIsError(t *testing.T) {
 		{"a body cut short", `{"choices":[`, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			isErr, ok := openaichat.New().IsError([]byte(c.body))
-			if ok != c.ok || ok && isErr != c.isErr {
-				t.Errorf("%v, %v; want %v, %v", isErr, ok, c.isErr, c.ok)
+			a, ok := openaichat.New().ReadAnswer([]byte(c.body))
+			if ok != c.ok || ok && a.Error != c.isErr {
+				t.Errorf("%v, %v; want %v, %v", a.Error, ok, c.isErr, c.ok)
 			}
 		})
 	}

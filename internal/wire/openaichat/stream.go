@@ -53,7 +53,9 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		s.finish(ev.Data)
 	}
 	if mentionsUsage(ev.Data) {
-		readUsage(ev.Data, &s.usage)
+		if a, ok := readAnswer(ev.Data); ok && a.Usage != (llm.Usage{}) {
+			s.usage = a.Usage
+		}
 	}
 	if !s.begun && !hasContent(ev.Data) {
 		return wire.Preamble
@@ -92,7 +94,7 @@ func mentionsUsage(data []byte) bool {
 // failed looks whether an "error" that stands somewhere in a chunk is the
 // chunk's own: at the top, or a choice's (OpenRouter).
 func failed(data []byte) bool {
-	if isErr, ok := isError(data); isErr && ok {
+	if a, ok := readAnswer(data); a.Error && ok {
 		return true
 	}
 	var c struct {

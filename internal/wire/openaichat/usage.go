@@ -9,40 +9,30 @@ import (
 // ask for it.
 func (s *stream) Usage() llm.Usage { return s.usage }
 
-func bodyUsage(body []byte) (u llm.Usage) {
-	readUsage(body, &u)
-	return u
-}
-
-// readUsage takes the "usage" member of an object into u. The vendor's prompt
-// count includes what came from a cache; ours does not.
-func readUsage(object []byte, u *llm.Usage) {
-	_ = wire.Members(object, func(name, value []byte) { // not JSON: no usage
-		if string(name) != "usage" {
-			return
+// readUsage takes a usage object into u. The vendor's prompt count includes what
+// came from a cache; ours does not.
+func readUsage(usage []byte, u *llm.Usage) {
+	var v struct{ prompt, completion, cached, written, reasoning int64 }
+	ok := wire.Counts(usage, func(path, name []byte) *int64 {
+		switch {
+		case len(path) == 0 && string(name) == "prompt_tokens":
+			return &v.prompt
+		case len(path) == 0 && string(name) == "completion_tokens":
+			return &v.completion
+		case string(path) == "prompt_tokens_details" && string(name) == "cached_tokens":
+			return &v.cached
+		case string(path) == "prompt_tokens_details" && string(name) == "cache_write_tokens":
+			return &v.written
+		case string(path) == "completion_tokens_details" && string(name) == "reasoning_tokens":
+			return &v.reasoning
 		}
-		var v struct{ prompt, completion, cached, written, reasoning int64 }
-		ok := wire.Counts(value, func(path, name []byte) *int64 {
-			switch {
-			case len(path) == 0 && string(name) == "prompt_tokens":
-				return &v.prompt
-			case len(path) == 0 && string(name) == "completion_tokens":
-				return &v.completion
-			case string(path) == "prompt_tokens_details" && string(name) == "cached_tokens":
-				return &v.cached
-			case string(path) == "prompt_tokens_details" && string(name) == "cache_write_tokens":
-				return &v.written
-			case string(path) == "completion_tokens_details" && string(name) == "reasoning_tokens":
-				return &v.reasoning
-			}
-			return nil
-		})
-		if !ok || v.prompt+v.completion == 0 {
-			return // null, or nonsense
-		}
-		*u = llm.Usage{
-			Input: max(0, v.prompt-v.cached-v.written), CachedRead: v.cached, CachedWrite: v.written,
-			Output: v.completion, Reasoning: v.reasoning,
-		}
+		return nil
 	})
+	if !ok || v.prompt+v.completion == 0 {
+		return // null, or nonsense
+	}
+	*u = llm.Usage{
+		Input: max(0, v.prompt-v.cached-v.written), CachedRead: v.cached, CachedWrite: v.written,
+		Output: v.completion, Reasoning: v.reasoning,
+	}
 }

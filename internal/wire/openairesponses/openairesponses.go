@@ -26,27 +26,28 @@ func New() *wire.Format {
 		KeepAlive:         []byte(": keep-alive\n\n"),
 		Tied:              Tied,
 		NewStream:         newStream,
-		IsError:           isError,
-		Usage:             bodyUsage,
+		ReadAnswer:        readAnswer,
 		AppendError:       appendError,
 		AppendStreamError: appendStreamError,
 		RequestIDHeader:   "X-Request-Id",
 	}
 }
 
-// isError: an answer has no "error", or a null one. A response that failed has
-// one, and its status says so; one that is incomplete, canceled or queued is an
-// answer. Compatible vendors write errors flat (vLLM, OpenAI's error event).
-func isError(body []byte) (isErr, ok bool) {
+// readAnswer: an answer has no "error", or a null one. A response that failed
+// has one, and its status says so; one that is incomplete, canceled or queued is
+// an answer. Compatible vendors write errors flat (vLLM, OpenAI's error event).
+func readAnswer(body []byte) (a wire.Answer, ok bool) {
 	err := wire.Members(body, func(name, value []byte) {
 		switch string(name) {
 		case "error":
-			isErr = isErr || string(value) != "null"
+			a.Error = a.Error || string(value) != "null"
 		case "status":
-			isErr = isErr || string(value) == `"failed"`
+			a.Error = a.Error || string(value) == `"failed"`
 		case "object", "type":
-			isErr = isErr || string(value) == `"error"`
+			a.Error = a.Error || string(value) == `"error"`
+		case "usage":
+			readUsage(value, &a.Usage)
 		}
 	})
-	return isErr, err == nil
+	return a, err == nil
 }

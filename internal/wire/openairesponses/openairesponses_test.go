@@ -289,9 +289,9 @@ func TestIsError(t *testing.T) {
 		{"a body cut short", `{"object":"response","output":[`, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			isErr, ok := openairesponses.New().IsError([]byte(c.body))
-			if ok != c.ok || ok && isErr != c.isErr {
-				t.Errorf("%v, %v; want %v, %v", isErr, ok, c.isErr, c.ok)
+			a, ok := openairesponses.New().ReadAnswer([]byte(c.body))
+			if ok != c.ok || ok && a.Error != c.isErr {
+				t.Errorf("%v, %v; want %v, %v", a.Error, ok, c.isErr, c.ok)
 			}
 		})
 	}
@@ -300,7 +300,7 @@ func TestIsError(t *testing.T) {
 func TestUsage_RS_AUDIT_counts_cached_tokens_once(t *testing.T) {
 	want := llm.Usage{Input: 15, CachedRead: 80, CachedWrite: 5, Output: 30, Reasoning: 10}
 	const usage = `"usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":80,"cache_write_tokens":5},"output_tokens":30,"output_tokens_details":{"reasoning_tokens":10},"total_tokens":130}`
-	if d := cmp.Diff(want, openairesponses.New().Usage([]byte(`{"object":"response",`+usage+`}`))); d != "" {
+	if d := cmp.Diff(want, wiretest.Usage(openairesponses.New(), []byte(`{"object":"response",`+usage+`}`))); d != "" {
 		t.Errorf("whole (-want +got):\n%s", d)
 	}
 	for _, end := range []string{"response.completed", "response.incomplete", "response.failed", "response.done"} {
@@ -311,7 +311,7 @@ func TestUsage_RS_AUDIT_counts_cached_tokens_once(t *testing.T) {
 		}
 	}
 	for _, body := range []string{`{"usage":null}`, `{"usage":{"input_tokens":-5}}`, `{"usage":"x"}`, `no`, `{}`} {
-		if got := openairesponses.New().Usage([]byte(body)); got != (llm.Usage{}) {
+		if got := wiretest.Usage(openairesponses.New(), []byte(body)); got != (llm.Usage{}) {
 			t.Errorf("%s: %+v", body, got)
 		}
 	}

@@ -56,7 +56,7 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 	if !bytes.HasPrefix(t, []byte("response.")) && bytes.Contains(ev.Data, []byte(`"error"`)) {
 		// Compatible vendors write the error of Chat Completions, which has no
 		// type. Events of the vendor's own name hold their errors inside.
-		if isErr, ok := isError(ev.Data); isErr && ok {
+		if a, ok := readAnswer(ev.Data); a.Error && ok {
 			return wire.Failed
 		}
 	}

@@ -8,15 +8,6 @@ import (
 // Usage is what the stream has reported so far; it comes with the last event.
 func (s *stream) Usage() llm.Usage { return s.usage }
 
-func bodyUsage(body []byte) (u llm.Usage) {
-	_ = wire.Members(body, func(name, value []byte) { // not JSON: no usage
-		if string(name) == "usage" {
-			readUsage(value, &u)
-		}
-	})
-	return u
-}
-
 // readUsage takes a response's usage into u. The vendor's input count includes
 // what was read from and written to a cache; ours does not.
 func readUsage(usage []byte, u *llm.Usage) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
@@ -59,7 +60,7 @@ func described(t *testing.T, f *wire.Format) {
 	if f.ID == "" || f.Title == "" || f.RequestIDHeader == "" || len(f.Endpoints) == 0 || f.Known == nil {
 		t.Errorf("a field is empty: %+v", f)
 	}
-	if f.NewStream == nil || f.IsError == nil || f.AppendError == nil || f.AppendStreamError == nil {
+	if f.NewStream == nil || f.ReadAnswer == nil || f.AppendError == nil || f.AppendStreamError == nil {
 		t.Error("a function is missing")
 	}
 }
@@ -122,7 +123,7 @@ func rendered(t *testing.T, f *wire.Format, e *wire.Error) {
 	if !found || !json.Valid([]byte(body)) {
 		t.Fatalf("not one JSON value behind what was there: %q", body)
 	}
-	if isErr, ok := f.IsError([]byte(body)); !isErr || !ok {
+	if a, ok := f.ReadAnswer([]byte(body)); !a.Error || !ok {
 		t.Errorf("the format does not take its own error %s for one", body)
 	}
 	text, want := findMessage(t, body), string([]rune(e.Message)) // a bad byte becomes U+FFFD
@@ -221,4 +222,10 @@ func Streams(t *testing.T, f *wire.Format, recorded fs.FS) {
 			})
 		})
 	}
+}
+
+// Usage is what a format reads of the usage in a whole answer.
+func Usage(f *wire.Format, body []byte) llm.Usage {
+	a, _ := f.ReadAnswer(body)
+	return a.Usage
 }
