@@ -71,7 +71,7 @@ func (d *decision) collectOwn() {
 		case i == 0 && d.lost != "":
 			d.out(codeWindow, v, d.lost)
 		case i == inherits:
-			d.p.step(StageMember, "global-passthrough", string(v.ID), "it takes the caller's own credential in place of its key")
+			d.p.step(StageMember, CodeGlobalPassthrough, string(v.ID), "it takes the caller's own credential in place of its key")
 			d.consider(i, CredentialCaller, false)
 		case !fallback:
 			d.out(codeMode, v, without)
