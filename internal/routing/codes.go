@@ -9,7 +9,7 @@ func Codes(s Stage) []string {
 		return []string{codePicked, codePickedByAlias, codePickedByFamily, codePickedFamily, codePickedImplicit}
 	case StageMember:
 		return []string{
-			codeMode, codeNoKey, codeFormat, codeFamily, codeNoWireModel, codeProvider, codeResidency, codeData, codeDrained,
+			codeMode, codeNoKey, codeFormat, codeFamily, codeNoWireModel, codeProvider, codeResidency, codeData, codeDrained, codeDisabled,
 			codeWindow, codeSameModel, CodeGlobalPassthrough,
 		}
 	case StageState:

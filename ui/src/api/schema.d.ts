@@ -1335,7 +1335,7 @@ export interface components {
              * @description The reason, such as credential-mode.
              * @enum {string}
              */
-            code: "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "context-window" | "other-model" | "global-passthrough";
+            code: "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough";
             provider: string;
             reason: string;
         };
@@ -1939,7 +1939,7 @@ export interface components {
              * @description Says what was found, such as "picked" or "credential-mode".
              * @enum {string}
              */
-            code: "picked" | "picked-by-alias" | "picked-by-family" | "picked-family" | "picked-implicit" | "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "context-window" | "other-model" | "global-passthrough" | "recovering" | "cooling" | "circuit_open" | "parked" | "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded" | "NO_ROUTE" | "NO_UPSTREAM_KEY" | "UPSTREAM_AMBIGUOUS" | "context_length_exceeded" | "model_not_found" | "model_not_supported" | "no_eligible_provider";
+            code: "picked" | "picked-by-alias" | "picked-by-family" | "picked-family" | "picked-implicit" | "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough" | "recovering" | "cooling" | "circuit_open" | "parked" | "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded" | "NO_ROUTE" | "NO_UPSTREAM_KEY" | "UPSTREAM_AMBIGUOUS" | "context_length_exceeded" | "model_not_found" | "model_not_supported" | "no_eligible_provider";
             detail?: string;
             /** @enum {string} */
             stage: "route" | "member" | "state" | "strategy" | "refusal";
