@@ -202,7 +202,7 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 		op := &b.Ops[i]
 		ref := op.ref()
 		if put[resource.NameKey(ref)] {
-			return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)}
+			return nil, nil, twice(ref)
 		}
 		put[resource.NameKey(ref)] = op.Put != nil || op.Edit != nil
 		problems = append(problems, wrongSecrets(op)...)
@@ -236,7 +236,17 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 		return nil, nil, err
 	}
 	b.keys.apply(after)
+	store.SortDocuments(after.Documents) // as a load gives them: a restart decides the same
+	store.SortKeys(after.Keys)
 	return w, after, nil
+}
+
+func twice(ref resource.Ref) *Error {
+	message := fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)
+	if resource.FoldsCase(ref.Kind) {
+		message += " (case does not count)"
+	}
+	return &Error{Status: 400, Code: "invalid", Detail: message, Problems: resource.Problems{{Code: "invalid", Object: ref, Path: "name", Message: message}}}
 }
 
 // apply shows the compiler the keys as they will be.

@@ -36,10 +36,11 @@ type User struct {
 }
 
 // FoldsCase tells whether names of a kind are the same in upper and lower
-// case: those that people write as they please.
+// case: those that people write as they please, and those of models, which
+// requests match without regard to it.
 func FoldsCase(kind string) bool {
 	switch kind {
-	case "Team", "Department", "User", "RoutingRule":
+	case "Team", "Department", "User", "RoutingRule", "Model":
 		return true
 	}
 	return false

@@ -46,6 +46,18 @@ func SecretRefs(o Object) []SecretRef {
 	return out
 }
 
+// EmptySecret says what is wrong with an empty text in place of a secret: it
+// could mean either of two things.
+const EmptySecret = "an empty text is no secret; leave the field out to keep what is stored, or write null to remove it"
+
+// IsOff tells whether an object takes no requests, since it is disabled or
+// drained. Its secrets need not be readable: what has lost its secret can be
+// switched off.
+func IsOff(o Object) bool {
+	p, ok := o.(*Provider)
+	return !o.Head().IsEnabled() || ok && p.Drained
+}
+
 // SealedPrefix begins a secret that the store keeps encrypted.
 const SealedPrefix = "sealed:"
 

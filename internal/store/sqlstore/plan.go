@@ -165,7 +165,7 @@ func (p *planner) documents(before *store.State) []store.Document {
 		}
 	}
 	after = append(after, p.change.begun...)
-	sortDocuments(after)
+	store.SortDocuments(after)
 	return after
 }
 

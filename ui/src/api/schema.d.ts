@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Search the audit, or export it
-         * @description Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
+         * @description Newest first. Every row satisfies every filter; its time is that of its record. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -1662,7 +1662,7 @@ export interface components {
              * @description How the member is now, at the process that answers.
              * @enum {string}
              */
-            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "drained" | "disabled";
+            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "no_key" | "drained" | "disabled";
             /**
              * Format: date-time
              * @description When that ends, or the next request may probe; absent where that is not known.
@@ -1688,6 +1688,8 @@ export interface components {
             fallbackOnly?: boolean;
             /** @description Healthy: it gets requests as usual. */
             healthy: boolean;
+            /** @description Says of no_key what can't be read. */
+            message?: string;
             provider: string;
             /** @description The process that says so: each learns from its own traffic. */
             replica: string;
@@ -1697,10 +1699,10 @@ export interface components {
              */
             since?: string;
             /**
-             * @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; drained, it takes no new requests; or disabled.
+             * @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; no_key, the organisation's key can't be read; drained, it takes no new requests; or disabled.
              * @enum {string}
              */
-            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "drained" | "disabled";
+            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "no_key" | "drained" | "disabled";
             /**
              * Format: int64
              * @description Of that failure.
@@ -2109,6 +2111,8 @@ export interface components {
             /** Format: int64 */
             limit?: number;
             name: string;
+            /** @description Says why it gets no requests: the organisation's key can't be read. Absent if it can. */
+            noKey?: string;
             /**
              * Format: double
              * @description P50Ms and P95Ms are percentiles of the time to first content of streams in the last 15 minutes, in milliseconds, within 10 %; 0 without any.
@@ -2883,9 +2887,9 @@ export interface operations {
                 cursor?: string;
                 /** @description csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same. */
                 format?: "json" | "csv" | "ndjson";
-                /** @description Only what ended at this time or later. */
+                /** @description Only what ended at this time or later. Attempts and skips are found with their request, by its end. */
                 from?: string;
-                /** @description Only what ended before this time. */
+                /** @description Only what ended before this time, likewise. */
                 to?: string;
                 kind?: "request" | "attempt" | "skip" | "denial" | "event" | "admin";
                 outcome?: "allow" | "deny" | "error" | "canceled";

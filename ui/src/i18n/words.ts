@@ -11,7 +11,7 @@ type Words<E extends string> = Record<E, string>;
 const en = {
   kind: { Department: "Department", Key: "Key", Model: "Model", Provider: "Provider", Route: "Route", Settings: "Settings", Team: "Team", User: "User" },
   state: {
-    healthy: "Healthy", recovering: "Recovering", cooling: "Rate limited", circuit_open: "Kept out after failures", parked: "Parked", drained: "Drained", disabled: "Not in use",
+    healthy: "Healthy", recovering: "Recovering", cooling: "Rate limited", circuit_open: "Kept out after failures", parked: "Parked", no_key: "Key can't be read", drained: "Drained", disabled: "Not in use",
   } satisfies Words<Code<"Member", "state">>,
   breaker: { closed: "Healthy", open: "Kept out after failures", half_open: "Being probed" } satisfies Words<Code<"BreakerState", "state">>,
   // Also causes of a state: an operator is no failure.
@@ -41,7 +41,7 @@ const sv: typeof en = {
   // With its article: what follows is a name.
   kind: { Department: "Avdelningen", Key: "Nyckeln", Model: "Modellen", Provider: "Leverantören", Route: "Rutten", Settings: "Inställningarna", Team: "Teamet", User: "Användaren" },
   state: {
-    healthy: "Frisk", recovering: "Återhämtar sig", cooling: "Hastighetsgräns", circuit_open: "Utestängd efter fel", parked: "Parkerad", drained: "Tömd", disabled: "Inte i bruk",
+    healthy: "Frisk", recovering: "Återhämtar sig", cooling: "Hastighetsgräns", circuit_open: "Utestängd efter fel", parked: "Parkerad", no_key: "Nyckeln går inte att läsa", drained: "Tömd", disabled: "Inte i bruk",
   },
   breaker: { closed: "Frisk", open: "Utestängd efter fel", half_open: "Prövas" },
   category: {
@@ -108,6 +108,7 @@ export function toneOfState(state: string | undefined): Tone {
     case undefined:
       return "good";
     case "circuit_open":
+    case "no_key":
       return "bad";
     case "parked":
     case "drained":

@@ -14,6 +14,7 @@ export function stateOf(h: ProviderHealth | undefined, enabled: boolean | undefi
   if (enabled === false) return { tone: "neutral", text: wordOf("state", "disabled"), ...rest };
   if (drained || h?.drained) return { tone: "paused", text: wordOf("state", "drained"), ...rest };
   if (!h) return { tone: "neutral", text: t.stateUnknown, ...rest };
+  if (h.noKey) return { tone: "bad", text: wordOf("state", "no_key"), why: h.noKey, ...rest };
   const until = (time?: string) => (time ? ` ${t.until(formatClock(time, false))}` : "");
   if (h.park) {
     return { tone: "bad", text: (h.park.category ? wordOf("category", h.park.category) : wordOf("state", "parked")) + until(h.park.until), why: h.park.by ? t.parkedBy(h.park.by) : h.park.category === "quota_exhausted" ? t.parkText : t.category(wordOf("category", h.park.category)), canRetry: true };
