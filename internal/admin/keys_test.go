@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -272,5 +273,46 @@ func (e *env) enforce(text string) {
 	e.t.Helper()
 	if _, err := e.control.Enforce(e.t.Context(), "file:resources.yaml", documents(e.t, text)); err != nil {
 		e.t.Fatal(err)
+	}
+}
+
+// RS-PROV-4: a provider that a key's ceiling names is in use: without it the
+// key would admit nobody. A name that was never a provider's is only warned of.
+func TestRS_PROV_4_a_provider_in_a_ceiling_is_in_use(t *testing.T) {
+	e := newEnv(t)
+	e.provider("main")
+	e.admin("POST", "/keys", `{"name":"ci","type":"service","allowedProviders":["none","main"]}`).want(201)
+	users := []any{map[string]any{"kind": "Key", "name": "ci"}}
+	if got := e.get("/providers/main").object()["usedBy"]; !reflect.DeepEqual(got, users) {
+		t.Errorf("usedBy is %v", got)
+	}
+	a := e.admin("DELETE", "/providers/main", nil).code(409, "in_use")
+	if p := a.problem(); len(p.Refs) != 1 || p.Refs[0].Name != "ci" || len(p.Errors) != 1 || p.Errors[0].Path != "allowedProviders[1]" {
+		t.Errorf("%s", a.body)
+	}
+	e.admin("PUT", "/keys/ci", `{"type":"service","allowedProviders":["none"]}`).want(200)
+	e.admin("DELETE", "/providers/main", nil).want(204)
+}
+
+// RS-AUDIT: the caller is written as the user, team and department are, not as
+// the key refers to them, so that filters find it.
+func TestRS_AUDIT_the_caller_is_spelled_as_its_objects(t *testing.T) {
+	e := newEnv(t)
+	e.admin("PUT", "/departments/IT", `{}`).want(201)
+	e.admin("PUT", "/teams/Platform", `{"department":"it"}`).want(201)
+	e.admin("PUT", "/users/Anna", `{"team":"platform"}`).want(201)
+	for owner, want := range map[string][3]string{
+		`"owner":{"user":"ANNA"}`:                       {"Anna", "Platform", "IT"},
+		`"owner":{"user":"anna"},"team":"PLATFORM"`:     {"Anna", "Platform", "IT"},
+		`"owner":{"team":"PLATFORM"}`:                   {"", "Platform", "IT"},
+		`"owner":{"department":"it"}`:                   {"", "", "IT"},
+		`"owner":{"department":"iT"},"team":"plaTform"`: {"", "Platform", "IT"},
+	} {
+		secret := e.admin("POST", "/keys", `{"name":"k","type":"pat",`+owner+`}`).want(201).field("secret")
+		k, ok := e.live.Load().Keys.Lookup(secret)
+		if got := [3]string{k.User, k.Team, k.Department}; !ok || got != want {
+			t.Errorf("%s: the caller is %q, want %q", owner, got, want)
+		}
+		e.admin("DELETE", "/keys/k", nil).want(204)
 	}
 }

@@ -45,7 +45,7 @@ func Resources() []Resource {
 				"hasApiKey":      flag("A key is stored, or referred to."),
 				"apiKeyLast4":    text("The last characters of the key, for people."),
 				"credentialMode": mode(),
-				"usedBy":         {Type: huma.TypeArray, Items: ref("Ref"), Description: "The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any."},
+				"usedBy":         {Type: huma.TypeArray, Items: ref("Ref"), Description: "The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any."},
 			},
 			enums: map[string][]string{
 				"type":       {"anthropic", "openai", "azure-openai", "azure-foundry", "vertex", "gemini", "bedrock", "openai-compatible", "chatgpt", "github-copilot"},

@@ -169,7 +169,7 @@ func shared(space string) string {
 func (c *compiler) references() {
 	for _, doc := range c.docs {
 		for _, r := range resource.Refs(doc.Object) {
-			if c.known[resource.NameKey(r.Ref)] == nil {
+			if c.known[resource.NameKey(r.Ref)] == nil && !r.Weak {
 				c.problem(doc, "missing_reference", r.Path, "there is no %s %q; create it, or take it out here", strings.ToLower(r.Ref.Kind), r.Ref.Name)
 			}
 		}

@@ -69,6 +69,7 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 			out.Team = o.Team
 		}
 		if u, ok := lookUp[*resource.User](c, "User", o.User); ok {
+			out.User = u.Name // as the user spells it
 			out.Admin = u.Role == roleAdmin
 			if out.Team == "" {
 				out.Team = u.Team
@@ -83,6 +84,9 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 		if out.Department == "" {
 			out.Department = t.Department
 		}
+	}
+	if d, ok := lookUp[*resource.Department](c, "Department", out.Department); ok {
+		out.Department = d.Name
 	}
 	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
 		out.Expires = *k.ExpiresAt
