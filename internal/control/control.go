@@ -153,6 +153,9 @@ func (c *Control) publish(s *store.State, live *snapshot.Live) {
 	c.started, c.revision, c.warnings = true, s.Revision, byObject(live.Warnings)
 	c.opt.Publish(live)
 	for _, w := range live.Warnings {
+		if w.Code == snapshot.CodeOwnerDisabled && w.Object.Kind == "Key" {
+			continue // the one about who is disabled counts them
+		}
 		c.opt.Log.Warn("the configuration has a part that does not take effect", "kind", w.Object.Kind, "name", w.Object.Name, "field", w.Path, "why", w.Message)
 	}
 	if err := c.keepSnapshot(s); err != nil {

@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -130,11 +132,11 @@ func (c *Control) RevokeKey(ctx context.Context, actor, nameOrID string, ifVersi
 	return c.Apply(ctx, Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{op}})
 }
 
-// viewKey adds what is known of a key's secrets.
-func (c *Control) viewKey(s *store.State, d *store.Document, out *Object) {
-	now := c.opt.Now()
+// key adds what is known of a key's secrets.
+func (v *viewer) key(d *store.Document, out *Object) {
+	now := v.c.opt.Now()
 	live := false
-	for _, k := range s.Keys {
+	for _, k := range v.s.Keys {
 		if k.KeyID != d.ID {
 			continue
 		}
@@ -148,5 +150,6 @@ func (c *Control) viewKey(s *store.State, d *store.Document, out *Object) {
 		live = live || k.Secret != "" // the document names one
 		live = live && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 	}
-	out.Extra["active"] = live && out.Head().IsEnabled()
+	closed := slices.ContainsFunc(v.warnings[resource.Ref{Kind: d.Kind, Name: d.Name}], func(p resource.Problem) bool { return p.Code == snapshot.CodeOwnerDisabled })
+	out.Extra["active"] = live && out.Head().IsEnabled() && !closed
 }

@@ -91,7 +91,7 @@ func (v *viewer) view(d *store.Document) (*Object, error) {
 		out.Extra["tag"] = "stored"
 		out.Modes, err = v.modesOf(o)
 	case *resource.Key:
-		v.c.viewKey(v.s, d, out)
+		v.key(d, out)
 	case *resource.User:
 		out.Extra["hasPassword"] = o.Password != ""
 	}

@@ -17,12 +17,17 @@ func (c *compiler) keys() {
 	for _, k := range c.Keys {
 		issued[k.Key] = append(issued[k.Key], k)
 	}
+	closed := map[resource.Ref][]string{} // keys by the owner that is disabled
 	each(c, func(doc resource.Document, k *resource.Key) {
 		c.checkCredential(doc, k)
 		c.checkCeilings(doc, k)
+		key := c.key(k)
+		if k.IsEnabled() {
+			c.checkOwners(doc, k, key, closed)
+		}
 		for _, s := range issued[k.Name] {
 			if k.IsEnabled() {
-				b.AddHash(s.Hash, c.key(k, s.Ends))
+				b.AddHash(s.Hash, ending(key, s.Ends))
 			}
 		}
 		if k.Secret == "" {
@@ -44,7 +49,7 @@ func (c *compiler) keys() {
 		if !k.IsEnabled() {
 			return
 		}
-		if taken := b.Add(s.Reveal(), c.key(k, time.Time{})); taken != "" {
+		if taken := b.Add(s.Reveal(), key); taken != "" {
 			c.report(doc, resource.Problem{
 				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
 				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
@@ -52,12 +57,22 @@ func (c *compiler) keys() {
 		}
 	})
 	c.live.Keys = b.Build()
+	c.sayClosed(closed)
 }
 
-// key is the run-time form of a key whose secret ends at a time, if that is
-// not zero.
-func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
-	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
+// ending is a key with a secret that ends at a time, if that is not zero.
+func ending(k *auth.Key, at time.Time) *auth.Key {
+	if at.IsZero() || !k.Expires.IsZero() && k.Expires.Before(at) {
+		return k
+	}
+	out := *k
+	out.Expires, out.Replaced = at, true
+	return &out
+}
+
+// key is the run-time form of a key.
+func (c *compiler) key(k *resource.Key) *auth.Key {
+	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team}
 	for _, p := range resource.Unenforced(k) {
 		out.Unenforced = p.Path
 	}
@@ -88,7 +103,7 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 	if d, ok := lookUp[*resource.Department](c, "Department", out.Department); ok {
 		out.Department = d.Name
 	}
-	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
+	if k.ExpiresAt != nil {
 		out.Expires = *k.ExpiresAt
 	}
 	return out
