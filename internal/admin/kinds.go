@@ -69,6 +69,9 @@ func Resources() []Resource {
 				"last4":  text("The last characters of the secret, for people."),
 				"active": flag("The key admits its holder now."),
 				"endsAt": {Type: huma.TypeString, Format: "date-time", Description: "When the secret of a rotated key stops working."},
+
+				"providerCredential.hasApiKey":   flag("A key is stored, or referred to."),
+				"providerCredential.apiKeyLast4": text("The last characters of the key, for people."),
 			},
 			enums: map[string][]string{
 				"type": {"pat", "virtual", "service", "session"},

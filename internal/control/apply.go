@@ -338,10 +338,9 @@ func inherit(o, old resource.Object, op *Op, ref resource.Ref) error {
 			*f.Value = storedSecret(old, f.Path)
 		}
 	}
-	if k, ok := o.(*resource.Key); ok && k.RotatedFrom == "" {
-		if was, ok := old.(*resource.Key); ok {
-			k.RotatedFrom = was.RotatedFrom
-		}
+	if k, ok := o.(*resource.Key); ok {
+		was, _ := old.(*resource.Key)
+		return inheritKey(k, was, op, ref)
 	}
 	return nil
 }

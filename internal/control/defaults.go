@@ -75,6 +75,10 @@ func (o *Object) withDefaults(kind string, spec json.RawMessage) (members, error
 				return nil, err
 			}
 			all[i].value = t.fill(timeoutDefaults()).json()
+		case "Key.providerCredential":
+			if all[i].value, err = o.showCredential(all[i].value); err != nil {
+				return nil, err
+			}
 		case "Route.members":
 			if all[i].value, err = o.showMembers(all[i].value); err != nil {
 				return nil, err
@@ -82,6 +86,16 @@ func (o *Object) withDefaults(kind string, spec json.RawMessage) (members, error
 		}
 	}
 	return all, nil
+}
+
+// showCredential shows a virtual key's credential without its secret.
+func (o *Object) showCredential(raw json.RawMessage) (json.RawMessage, error) {
+	shown, err := readMembers(raw)
+	if err != nil || o.Credential == nil {
+		return raw, err
+	}
+	shown, err = shown.also(o.Credential)
+	return shown.json(), err
 }
 
 // showMembers shows the members of a route.
@@ -104,15 +118,9 @@ func (o *Object) showMembers(raw json.RawMessage) (json.RawMessage, error) {
 			shown = append(shown, member{"credentialMode", json.RawMessage(`"` + mode + `"`)})
 		}
 		if state, known := o.States[m.Provider]; known {
-			more, err := json.Marshal(state)
-			if err != nil {
+			if shown, err = shown.also(state); err != nil {
 				return nil, err
 			}
-			fields, err := readMembers(more)
-			if err != nil {
-				return nil, err
-			}
-			shown = append(shown, fields...)
 		}
 		list[i] = shown.json()
 	}
@@ -147,6 +155,16 @@ func readMembers(raw json.RawMessage) (members, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// also adds the fields of a value.
+func (m members) also(v any) (members, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	more, err := readMembers(raw)
+	return append(m, more...), err
 }
 
 // fill adds members that are not there.

@@ -89,6 +89,9 @@ func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap
 	next.Secret = ""
 	next.Name = successorName(s, d.Name)
 	next.RotatedFrom = d.Name
+	if next.ProviderCredential, err = c.carried(k); err != nil {
+		return nil, nil, err
+	}
 	ends := c.opt.Now().Add(overlap)
 	var secrets keyWrite
 	var more []Op
@@ -104,6 +107,19 @@ func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap
 		more = []Op{{Put: &was, restored: true, IfVersion: d.Version}}
 	}
 	return c.issue(ctx, actor, &next, dryRun, secrets, more...)
+}
+
+// carried is a virtual key's credential for its successor. A stored one is
+// opened: it is sealed for one place.
+func (c *Control) carried(k *resource.Key) (*resource.ProviderCredential, error) {
+	if k.ProviderCredential == nil || !resource.IsSealedSecret(k.ProviderCredential.APIKey) {
+		return k.ProviderCredential, nil
+	}
+	s, err := c.resolveFor(k)(k.ProviderCredential.APIKey)
+	if err != nil {
+		return nil, &Error{Status: 409, Code: "secret", Detail: fmt.Sprintf("Key %q can't be rotated: its stored providerCredential.apiKey can't be read (%v); write it anew, then rotate", k.Name, err)}
+	}
+	return &resource.ProviderCredential{Provider: k.ProviderCredential.Provider, APIKey: s.Reveal()}, nil
 }
 
 // successorName is the first free name of the form ci-r2, ci-r3.
@@ -147,6 +163,12 @@ func (v *viewer) key(d *store.Document, out *Object) {
 		live = live || k.RevokedAt.IsZero() && (k.EndsAt.IsZero() || now.Before(k.EndsAt))
 	}
 	if k, ok := out.Object.(*resource.Key); ok {
+		if pc := k.ProviderCredential; pc != nil {
+			out.Credential = &Credential{HasAPIKey: pc.APIKey != ""}
+			if s, err := v.c.resolveFor(k)(pc.APIKey); err == nil {
+				out.Credential.APIKeyLast4 = s.Last4()
+			}
+		}
 		live = live || k.Secret != "" // the document names one
 		live = live && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
 	}

@@ -3,6 +3,7 @@ package control
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -76,3 +77,30 @@ func hash(v secret.String) [sha256.Size]byte { return sha256.Sum256([]byte(v.Rev
 
 // nobodys is the hash of no secret, another one for each key.
 func nobodys(key string) [sha256.Size]byte { return sha256.Sum256([]byte("the key " + key)) }
+
+// inheritKey gives a key its lineage, and takes from it the credential of
+// another provider: what one provider gave out is not for the next one's eyes.
+// was is nil for a new key.
+func inheritKey(k, was *resource.Key, op *Op, ref resource.Ref) error {
+	if was != nil && k.RotatedFrom == "" {
+		k.RotatedFrom = was.RotatedFrom
+	}
+	if k.ProviderCredential == nil || op.restored {
+		return nil
+	}
+	message := "the key is missing; write env:NAME, file:PATH or the key itself"
+	if was != nil && was.ProviderCredential != nil && was.ProviderCredential.Provider != k.ProviderCredential.Provider && !writtenCredential(op) {
+		k.ProviderCredential.APIKey = ""
+		message = fmt.Sprintf("the stored key is for the provider %q; write the one for %q", was.ProviderCredential.Provider, k.ProviderCredential.Provider)
+	}
+	if !k.LacksCredential() {
+		return nil
+	}
+	return refused(resource.Problems{{Code: resource.CodeInvalid, Object: ref, Path: "providerCredential.apiKey", Message: message}})
+}
+
+// writtenCredential tells whether a step brings the credential itself.
+func writtenCredential(op *Op) bool {
+	k, ok := op.Put.(*resource.Key)
+	return ok && !k.LacksCredential()
+}

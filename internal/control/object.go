@@ -247,6 +247,15 @@ type Object struct {
 	// States are how a route's members are now, by provider. Nothing here sets
 	// it.
 	States map[string]MemberState
+	// Credential is what may be known of a virtual key's provider credential;
+	// nil without one.
+	Credential *Credential
+}
+
+// Credential is what is shown of a secret.
+type Credential struct {
+	HasAPIKey   bool   `json:"hasApiKey"`
+	APIKeyLast4 string `json:"apiKeyLast4,omitempty"`
 }
 
 // MemberState is how a member of a route is.

@@ -46,5 +46,13 @@ type RateLimits struct {
 // ProviderCredential replaces a member's key for one provider.
 type ProviderCredential struct {
 	Provider string `json:"provider"`
-	APIKey   string `json:"apiKey" secret:"true"`
+	// APIKey is required. One that is stored stays if it is left out, as long as
+	// the provider is the same.
+	APIKey string `json:"apiKey,omitempty" secret:"true"`
+}
+
+// LacksCredential tells a virtual key that says for which provider it has a
+// credential, and leaves the credential out.
+func (k *Key) LacksCredential() bool {
+	return k.ProviderCredential != nil && k.ProviderCredential.APIKey == ""
 }

@@ -43,7 +43,7 @@ func TestKeyCheck(t *testing.T) {
 		{"refuses a literal of another form", key(func(k *K) { k.Secret = "01234567890123456789abcdef" }), [][2]string{{"secret", "begin with ilk_"}}},
 		{"refuses a variable that is not expanded", key(func(k *K) { k.Secret = "${K}" }), [][2]string{{"secret", "not expanded"}}},
 		{"keeps provider credentials to virtual keys", key(func(k *K) { k.ProviderCredential = &resource.ProviderCredential{} }), [][2]string{
-			{"providerCredential", "virtual keys"}, {"providerCredential.provider", "missing"}, {"providerCredential.apiKey", "missing"},
+			{"providerCredential", "virtual keys"}, {"providerCredential.provider", "missing"},
 		}},
 		{"takes one of a virtual key", key(func(k *K) {
 			k.Type, k.ProviderCredential = "virtual", &resource.ProviderCredential{Provider: "a", APIKey: "file:/run/k"}

@@ -131,8 +131,13 @@ func (c *compiler) credential(k *resource.Key, out *auth.Key) {
 	if pc == nil {
 		return
 	}
+	out.Virtual = routing.ProviderID(pc.Provider)
+	if k.LacksCredential() {
+		out.Unenforced = "providerCredential.apiKey is not known here"
+		return
+	}
 	s, err := c.Resolve(k, pc.APIKey)
-	out.Virtual, out.Credential = routing.ProviderID(pc.Provider), s
+	out.Credential = s
 	if err != nil {
 		out.Unenforced = "providerCredential.apiKey can't be read"
 	}
@@ -141,7 +146,11 @@ func (c *compiler) credential(k *resource.Key, out *auth.Key) {
 // checkCredential reports a provider credential that can't be read, once for a
 // key.
 func (c *compiler) checkCredential(doc resource.Document, k *resource.Key) {
-	if k.ProviderCredential == nil {
+	switch {
+	case k.ProviderCredential == nil:
+		return
+	case k.LacksCredential(): // documents only: what is stored has one
+		c.warn(doc, "secret", "providerCredential.apiKey", "the key is left out: a server that has one keeps it; elsewhere write env:NAME or file:PATH")
 		return
 	}
 	_, err := c.Resolve(k, k.ProviderCredential.APIKey)
