@@ -3,7 +3,9 @@ package admin_test
 import (
 	"bytes"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -314,5 +316,71 @@ func TestRS_AUDIT_the_caller_is_spelled_as_its_objects(t *testing.T) {
 			t.Errorf("%s: the caller is %q, want %q", owner, got, want)
 		}
 		e.admin("DELETE", "/keys/k", nil).want(204)
+	}
+}
+
+// RS-KEY-2: the check of If-Match is part of the rotation, which gives the key a
+// new version: the same If-Match does not rotate twice.
+func TestRS_KEY_2_a_rotation_takes_an_ETag_once(t *testing.T) {
+	e := newEnv(t)
+	e.createKey("ci")
+	tag := e.get("/keys/ci").header.Get("ETag")
+	e.admin("POST", "/keys/ci/rotate?dryRun=true", `{}`, "If-Match", tag).want(200)
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", tag).want(201)
+	for range 2 {
+		a := e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", tag).code(412, "stale")
+		if !strings.Contains(a.problem().Detail, `Key "ci" was changed meanwhile: it has version 2, not 1`) {
+			t.Errorf("%s", a.body)
+		}
+	}
+	got := e.get("/keys/ci")
+	if got.header.Get("ETag") == tag || got.field("version") != "2" || got.object()["endsAt"] == nil || len(e.names("/keys?limit=9")) != 2 {
+		t.Errorf("%v %s", got.header, got.body)
+	}
+	e.admin("PUT", "/keys/ci", `{"type":"pat"}`, "If-Match", tag).code(412, "stale")
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", got.header.Get("ETag")).want(201)
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", `"x"`).code(412, "stale")
+	var wg sync.WaitGroup
+	made := make([]int, 8)
+	for i := range made {
+		wg.Go(func() { made[i] = e.admin("POST", "/keys/ci-r2/rotate", `{}`, "If-Match", `"1"`).status })
+	}
+	wg.Wait()
+	slices.Sort(made)
+	if made[0] != 201 || made[1] != 412 || made[7] != 412 {
+		t.Errorf("8 at once: %v", made)
+	}
+}
+
+// RS-KEY-1: a document may have the secret of a key itself, in JSON and in YAML
+// alike, and no answer has it afterwards. A key that is made here may not.
+func TestRS_KEY_1_a_secret_in_a_document(t *testing.T) {
+	const secret = "ilk_written_out_in_a_document"
+	for _, doc := range []struct{ body, media string }{
+		{`{"documents":[{"kind":"Key","name":"k","type":"pat","secret":"` + secret + `"}]}`, "application/json"},
+		{"kind: Key\nname: k\ntype: pat\nsecret: " + secret, "application/yaml"},
+	} {
+		e := newEnv(t)
+		if c := e.admin("POST", "/import?dryRun=true", doc.body, "Content-Type", doc.media).want(200).changes(); len(c.Changes) != 1 || e.admits(secret) {
+			t.Errorf("%s: %+v", doc.media, c)
+		}
+		e.admin("POST", "/import", doc.body, "Content-Type", doc.media).want(200)
+		if c := e.admin("POST", "/import", doc.body, "Content-Type", doc.media).want(200).changes(); len(c.Changes) != 0 || !e.admits(secret) {
+			t.Errorf("%s: again: %+v", doc.media, c)
+		}
+		for _, path := range []string{"/keys/k", "/export", "/export?format=json", "/config-versions/1", "/config-versions/0/diff", "/audit-events"} {
+			if b := e.get(path).body; bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte("sealed:")) {
+				t.Errorf("%s: %s shows the secret: %s", doc.media, path, b)
+			}
+		}
+		if got := e.get("/keys/k"); got.field("active") != "true" || got.field("last4") != "ment" || got.object()["secret"] != nil {
+			t.Errorf("%s: %s", doc.media, got.body)
+		}
+		e.admin("PUT", "/keys/k", e.get("/keys/k").body).want(200)
+		if e.revision() != 1 {
+			t.Error("what GET answered is a change")
+		}
+		wrong := strings.ReplaceAll(doc.body, secret, "ilk_short")
+		e.admin("POST", "/import", wrong, "Content-Type", doc.media).code(400, "invalid").errorAt("documents[0].secret")
 	}
 }

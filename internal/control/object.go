@@ -339,6 +339,9 @@ func clone(o resource.Object) (resource.Object, error) {
 // One that is the stored one keeps its sealed form: nothing changed.
 func (c *Control) seal(o, old resource.Object) {
 	h := o.Head()
+	if k, ok := o.(*resource.Key); ok {
+		c.hashSecret(k)
+	}
 	for _, r := range resource.SecretFields(o) {
 		if !resource.IsLiteralSecret(*r.Value) {
 			continue

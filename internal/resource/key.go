@@ -9,8 +9,8 @@ type Key struct {
 	Type  string    `json:"type"`
 	Owner *KeyOwner `json:"owner,omitempty"`
 	Team  string    `json:"team,omitempty"`
-	// Secret is a reference; only in documents. At least 24 characters,
-	// begins with ilk_.
+	// Secret is a reference, or the secret itself, of which a hash is kept; only
+	// in documents. At least 24 characters, begins with ilk_.
 	Secret    string            `json:"secret,omitempty" secret:"true"`
 	ExpiresAt *time.Time        `json:"expiresAt,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Deps struct {
 	Revision uint64
 	// Keys are secrets that are not in the documents.
 	Keys []KeySecret
+	// Revoked are the hashes of secrets that admit nobody, ever.
+	Revoked map[[sha256.Size]byte]bool
 	// Tolerate says of which objects a secret that can't be read is no
 	// problem: the provider is not dialled then. nil: of none.
 	Tolerate func(o resource.Object) bool

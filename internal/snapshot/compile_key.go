@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,34 +32,80 @@ func (c *compiler) keys() {
 				b.AddHash(s.Hash, ending(key, s.Ends))
 			}
 		}
-		if k.Secret == "" {
-			return // it has issued secrets, or admits nobody
-		}
-		s, err := c.Resolve(k, k.Secret)
-		if err != nil && c.Tolerate != nil && c.Tolerate(k) {
-			c.warn(doc, "secret", "secret", "its secret can't be read, so it admits nobody: %v", err)
-			return
-		}
-		if err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if err := resource.CheckKeySecret(s.Reveal()); err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if !k.IsEnabled() {
-			return
-		}
-		if taken := b.Add(s.Reveal(), key); taken != "" {
-			c.report(doc, resource.Problem{
-				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
-				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
-			})
+		if k.Secret != "" { // else it has issued secrets, or admits nobody
+			c.named(doc, k, key, issued[k.Name], &b)
 		}
 	})
 	c.live.Keys = b.Build()
 	c.sayClosed(closed)
+}
+
+// named adds the secret that a key's document names. issued are those that it
+// has, or had, besides.
+func (c *compiler) named(doc resource.Document, k *resource.Key, key *auth.Key, issued []KeySecret, b *auth.KeysBuilder) {
+	hash, form, err := c.secretHash(k)
+	if err == nil && c.Revoked[hash] {
+		err = errors.New("the secret was revoked; " + instead(k))
+	}
+	clash := clashes(k, hash, issued)
+	switch {
+	case err != nil && c.Tolerate != nil && c.Tolerate(k):
+		c.warn(doc, "secret", "secret", "its secret can't be used, so it admits nobody: %v", err)
+		return
+	case err != nil:
+		c.problem(doc, "secret", "secret", "%v", err)
+		return
+	case form != nil:
+		c.problem(doc, "secret", "secret", "%v", form)
+		return
+	case !k.IsEnabled():
+		return
+	case clash != "":
+		c.problem(doc, "conflict", "secret", "%s", clash)
+		return
+	}
+	if taken := b.AddHash(hash, key); taken != "" {
+		c.report(doc, resource.Problem{
+			Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
+			Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
+		})
+	}
+}
+
+// secretHash is the hash of the secret that a key's document names. form says
+// what is wrong with the secret's form, err that it is out of reach.
+func (c *compiler) secretHash(k *resource.Key) (hash [sha256.Size]byte, form, err error) {
+	if hash, _, ok := resource.SecretHash(k.Secret); ok {
+		return hash, nil, nil
+	}
+	s, err := c.Resolve(k, k.Secret)
+	if err != nil {
+		return hash, nil, err
+	}
+	return sha256.Sum256([]byte(s.Reveal())), resource.CheckKeySecret(s.Reveal()), nil
+}
+
+// clashes says why the secret that a key's document names can't be one that was
+// issued; empty if it is none of them.
+func clashes(k *resource.Key, hash [sha256.Size]byte, issued []KeySecret) string {
+	for _, s := range issued {
+		switch {
+		case s.Hash != hash:
+		case s.Ends.IsZero():
+			return "it is the secret that was issued for the key; remove secret from the document to keep it, or " + instead(k)
+		default:
+			return fmt.Sprintf("this secret was rotated away, with its end at %s; %s, or remove secret from the document", s.Ends.UTC().Format(time.RFC3339), instead(k))
+		}
+	}
+	return ""
+}
+
+// instead says how a key's document gets another secret.
+func instead(k *resource.Key) string {
+	if resource.IsSealedSecret(k.Secret) || resource.IsLiteralSecret(k.Secret) {
+		return "write another secret"
+	}
+	return "put another secret behind " + k.Secret
 }
 
 // ending is a key with a secret that ends at a time, if that is not zero.
