@@ -369,7 +369,7 @@ func TestRS_KEY_1_a_secret_in_a_document(t *testing.T) {
 			t.Errorf("%s: again: %+v", doc.media, c)
 		}
 		for _, path := range []string{"/keys/k", "/export", "/export?format=json", "/config-versions/1", "/config-versions/0/diff", "/audit-events"} {
-			if b := e.get(path).body; bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte("sealed:")) {
+			if b := e.get(path).body; bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte("sha256")) {
 				t.Errorf("%s: %s shows the secret: %s", doc.media, path, b)
 			}
 		}
@@ -380,7 +380,8 @@ func TestRS_KEY_1_a_secret_in_a_document(t *testing.T) {
 		if e.revision() != 1 {
 			t.Error("what GET answered is a change")
 		}
-		wrong := strings.ReplaceAll(doc.body, secret, "ilk_short")
-		e.admin("POST", "/import", wrong, "Content-Type", doc.media).code(400, "invalid").errorAt("documents[0].secret")
+		for _, wrong := range []string{"ilk_short", "hashed:sha256:" + strings.Repeat("ab", 32) + ":abab"} {
+			e.admin("POST", "/import", strings.ReplaceAll(doc.body, secret, wrong), "Content-Type", doc.media).code(400, "invalid").errorAt("documents[0].secret")
+		}
 	}
 }

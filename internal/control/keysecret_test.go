@@ -274,7 +274,7 @@ func TestRS_KEY_1_a_written_secret_is_hashed(t *testing.T) {
 		t.Error("a sealed secret does not work")
 	}
 	e.put(`{"kind":"Key","name":"old","type":"service","labels":{"a":"b"}}`)
-	if spec := string(e.documents()["Key old"].Spec); strings.Contains(spec, "sealed:v1") || !strings.Contains(spec, "sealed:sha256:") || !e.admits(named) {
+	if spec := string(e.documents()["Key old"].Spec); strings.Contains(spec, "sealed:v1") || !strings.Contains(spec, "hashed:sha256:") || !e.admits(named) {
 		t.Errorf("stored is %s", spec)
 	}
 }

@@ -166,6 +166,11 @@ func CheckPassword(value string) error {
 // CheckDocument reports what an object may have, but not when it is a document
 // of a file or of an import.
 func CheckDocument(o Object) []Problem {
+	if k, ok := o.(*Key); ok && strings.HasPrefix(k.Secret, hashedPrefix) {
+		c := newChecker(k.Head())
+		c.code(CodeInvalid, "secret", "this is how a secret is stored, not a secret; write env:NAME, file:PATH or the secret itself")
+		return c.ps
+	}
 	u, ok := o.(*User)
 	if !ok || u.Password == "" {
 		return nil

@@ -48,17 +48,18 @@ func SecretRefs(o Object) []SecretRef {
 	return out
 }
 
-// SealedPrefix begins a secret that the store keeps encrypted, or of which it
-// keeps a hash.
+// SealedPrefix begins a secret that the store keeps encrypted.
 const SealedPrefix = "sealed:"
 
 // IsSealedSecret tells whether a reference is a literal as it is stored. Nobody
 // but the store may write one.
-func IsSealedSecret(ref string) bool { return strings.HasPrefix(ref, SealedPrefix) }
+func IsSealedSecret(ref string) bool {
+	return strings.HasPrefix(ref, SealedPrefix) || strings.HasPrefix(ref, hashedPrefix)
+}
 
 // hashedPrefix begins what is kept of a key's secret that a document writes out:
 // its hash and its last characters.
-const hashedPrefix = SealedPrefix + "sha256:"
+const hashedPrefix = "hashed:sha256:"
 
 // HashedSecret is the form in which a document keeps a key's secret.
 func HashedSecret(hash [sha256.Size]byte, last4 string) string {
