@@ -163,6 +163,7 @@ func (s *server) registerAll() {
 	s.registerAuth()
 	s.registerStats()
 	s.registerLive()
+	s.answerEnums()
 }
 
 // publishSpec serves the document to everybody.

@@ -272,7 +272,7 @@ func TestAP_decision(t *testing.T) {
 		case "req-001":
 			return &routing.Plan{
 				Revision: rec.ConfigVersion, Model: rec.RequestedModel, Route: "chat", Steps: []routing.Step{{Stage: routing.StageRoute, Code: "picked", Subject: "chat"}},
-				Candidates: []routing.Candidate{{Route: "chat", Provider: "a"}},
+				Candidates: []routing.Candidate{{Route: "chat", Provider: "a", Credential: routing.CredentialOwn, State: routing.Healthy, Strategy: "failover"}},
 			}, nil
 		case "req-002":
 			return nil, nil

@@ -85,8 +85,10 @@ func (c *compiler) route(r *resource.Route) *routing.Route {
 		out.First = routing.ProviderID(r.Members[0].Provider)
 	}
 	for _, m := range r.Members {
-		if p := c.providers[m.Provider]; p != nil { // a disabled provider serves nothing
+		if p := c.providers[m.Provider]; p != nil {
 			out.Members = append(out.Members, routing.Member{Provider: p, Weight: weight(m), Priority: m.Priority, FallbackOnly: m.FallbackOnly})
+		} else if c.disabled(m.Provider) {
+			out.Disabled = append(out.Disabled, routing.ProviderID(m.Provider))
 		}
 	}
 	for _, a := range r.Aliases {
@@ -98,6 +100,12 @@ func (c *compiler) route(r *resource.Route) *routing.Route {
 	}
 	out.Strategy = strategy(r.Strategy)
 	return out
+}
+
+// disabled tells whether there is a provider that serves nothing.
+func (c *compiler) disabled(provider string) bool {
+	p, ok := lookUp[*resource.Provider](c, "Provider", provider)
+	return ok && !p.IsEnabled()
 }
 
 // weight of a member; the default is 1.
@@ -137,7 +145,7 @@ func (c *compiler) warnRoute(doc resource.Document, r *resource.Route, rr *routi
 		at := resource.JoinPath(resource.IndexPath("members", i), "provider")
 		p := c.providers[m.Provider]
 		if p == nil {
-			if o, ok := lookUp[*resource.Provider](c, "Provider", m.Provider); ok && !o.IsEnabled() {
+			if c.disabled(m.Provider) {
 				c.warn(doc, "member_excluded", at, "the provider %q is disabled, so it serves nothing here; enable it or remove the member", m.Provider)
 			}
 			continue

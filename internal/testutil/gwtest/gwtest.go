@@ -20,6 +20,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/app"
 	"github.com/interlock-gateway/interlock/internal/config"
 	"github.com/interlock-gateway/interlock/internal/fakellm"
+	"github.com/interlock-gateway/interlock/internal/store/sqlstore"
 )
 
 // Key is the secret of the key that Start adds to every configuration, and
@@ -173,7 +174,12 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 		text += "server: {listen: 127.0.0.1:0, drainSeconds: 5}\n"
 	}
 	if !strings.Contains(text, "storage:") {
-		text += fmt.Sprintf("storage: {url: %q, dataDir: %q}\n", "sqlite:"+filepath.Join(dir, "data", "interlock.db"), filepath.Join(dir, "data"))
+		data := filepath.Join(dir, "data")
+		file := filepath.Join(data, "interlock.db")
+		text += fmt.Sprintf("storage: {url: %q, dataDir: %q}\n", "sqlite:"+file, data)
+		if err := emptyStore(data, file); err != nil {
+			tb.Fatalf("make an empty store: %v", err)
+		}
 	}
 	if c.Admin {
 		token := filepath.Join(dir, "admin-token")
@@ -198,6 +204,40 @@ func Load(tb testing.TB, c Config) (*config.Loaded, error) {
 		tb.Fatal(err)
 	}
 	return config.Load(config.Options{Path: main, LookupEnv: func(name string) (string, bool) { v, ok := c.Env[name]; return v, ok }})
+}
+
+// emptyDatabase is a database with all migrations and nothing else. Making one
+// takes longer than all that most tests do with it.
+var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gwtest")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "empty.db")
+	s, err := sqlstore.Open(context.Background(), sqlstore.Options{URL: "sqlite:" + file})
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(file)
+})
+
+// emptyStore puts an empty database where there is none.
+func emptyStore(data, file string) error {
+	if _, err := os.Stat(file); err == nil {
+		return nil
+	}
+	b, err := emptyDatabase()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(file, b, 0o600)
 }
 
 // Stop ends the server now.

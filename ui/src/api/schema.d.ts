@@ -883,16 +883,23 @@ export interface components {
         };
         /** @description One dial. */
         AuditAttempt: {
-            /** @description Empty for the attempt that served. */
-            category?: string;
+            /**
+             * @description Empty for the attempt that served.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             code?: string;
-            credential?: string;
+            /** @enum {string} */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: it is dialled with the organisation's key after the caller's own credential failed. */
             credentialFallback?: boolean;
             /** Format: double */
             durationMs: number;
-            /** @description Allow for the attempt that served. */
-            outcome: string;
+            /**
+             * @description Allow for the attempt that served.
+             * @enum {string}
+             */
+            outcome: "allow" | "deny" | "error" | "canceled";
             provider: string;
             residency?: string;
             /** @description Retry: it repeats the attempt before. */
@@ -928,12 +935,14 @@ export interface components {
             /** Format: int64 */
             attempts?: number;
             caller?: components["schemas"]["Caller"];
-            category?: string;
+            /** @enum {string} */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             clientFormat?: string;
             code?: string;
             /** Format: int64 */
             configVersion?: number;
-            credential?: string;
+            /** @enum {string} */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: the organisation's key served after the caller's own credential had failed. */
             credentialFallback?: boolean;
             /** Format: double */
@@ -945,7 +954,8 @@ export interface components {
             id: string;
             kind: string;
             message?: string;
-            outcome?: string;
+            /** @enum {string} */
+            outcome?: "allow" | "deny" | "error" | "canceled";
             policy?: string;
             poolName?: string;
             provider?: string;
@@ -959,7 +969,8 @@ export interface components {
             routeStrategyReason?: string;
             servedModel?: string;
             sessionHash?: string;
-            skipReason?: string;
+            /** @enum {string} */
+            skipReason?: "circuit_open" | "parked";
             /** Format: int64 */
             status?: number;
             stream?: boolean;
@@ -979,7 +990,8 @@ export interface components {
             admin?: components["schemas"]["AuditChange"];
             attempts?: components["schemas"]["AuditAttempt"][];
             caller?: components["schemas"]["Caller"];
-            category?: string;
+            /** @enum {string} */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             clientFormat?: string;
             code?: string;
             /**
@@ -987,8 +999,11 @@ export interface components {
              * @description The revision that decided. With the endpoint, the model and stream it is what replaying the decision needs.
              */
             configVersion?: number;
-            /** @description Own (the organisation's), caller or virtual. */
-            credential?: string;
+            /**
+             * @description Own (the organisation's), caller or virtual.
+             * @enum {string}
+             */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: the organisation's key served a caller whose own credential had failed. */
             credentialFallback?: boolean;
             /** Format: double */
@@ -1001,7 +1016,8 @@ export interface components {
             kind: string;
             /** @description Set for kind event, and Until if what it tells of ends. */
             message?: string;
-            outcome?: string;
+            /** @enum {string} */
+            outcome?: "allow" | "deny" | "error" | "canceled";
             policy?: string;
             provider?: string;
             requestId?: string;
@@ -1069,8 +1085,11 @@ export interface components {
         };
         /** @description The breaker of a provider. */
         BreakerState: {
-            /** @description Category and Status are of the last failure that counted. */
-            category?: string;
+            /**
+             * @description Category and Status are of the last failure that counted.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /**
              * Format: int64
              * @description The number of consecutive ones that count.
@@ -1081,8 +1100,11 @@ export interface components {
              * @description When it opened, and Until when the next probe may go; zero while closed.
              */
             since?: string;
-            /** @description Closed, open, or half_open while a probe is under way. */
-            state: string;
+            /**
+             * @description Closed, open, or half_open while a probe is under way.
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open";
             /** Format: int64 */
             status?: number;
             /** Format: date-time */
@@ -1282,7 +1304,8 @@ export interface components {
              * @enum {string}
              */
             action: "next" | "return" | "exhausted";
-            category: string;
+            /** @enum {string} */
+            category: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** @description The candidate that is dialled then; empty if none is. */
             next?: string;
             /** @description The candidate that failed. */
@@ -1308,8 +1331,11 @@ export interface components {
         };
         /** @description A member that can't serve a request. */
         DryRunExclusion: {
-            /** @description The reason, such as credential-mode. */
-            code: string;
+            /**
+             * @description The reason, such as credential-mode.
+             * @enum {string}
+             */
+            code: "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough";
             provider: string;
             reason: string;
         };
@@ -1652,8 +1678,11 @@ export interface components {
         MemberHealth: {
             /** @description The operator. */
             by?: string;
-            /** @description The category of the failure behind the state, or operator. */
-            cause?: string;
+            /**
+             * @description The category of the failure behind the state, or operator.
+             * @enum {string}
+             */
+            cause?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled" | "operator";
             /** @enum {string} */
             credentialMode: "org-key" | "passthrough";
             fallbackOnly?: boolean;
@@ -1667,8 +1696,11 @@ export interface components {
              * @description When the state began, and Until when it ends or the next request may probe; absent where that is not known.
              */
             since?: string;
-            /** @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; drained, it takes no new requests; or disabled. */
-            state: string;
+            /**
+             * @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; drained, it takes no new requests; or disabled.
+             * @enum {string}
+             */
+            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "drained" | "disabled";
             /**
              * Format: int64
              * @description Of that failure.
@@ -1824,8 +1856,11 @@ export interface components {
         /** @description The park of a provider. */
         ParkState: {
             by?: string;
-            /** @description Category and Status are of the failure behind it, By the operator. */
-            category?: string;
+            /**
+             * @description Category and Status are of the failure behind it, By the operator.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** Format: date-time */
             since: string;
             /** Format: int64 */
@@ -1857,17 +1892,26 @@ export interface components {
         };
         /** @description A member that could serve the request. */
         PlanCandidate: {
-            /** @description Whose credential the provider gets. */
-            credential: string;
+            /**
+             * @description Whose credential the provider gets.
+             * @enum {string}
+             */
+            credential: "own" | "caller" | "virtual";
             /** @description Fallback: it is dialled with its own key after members that took the caller's credential failed (RT-OKF). */
             credentialFallback?: boolean;
             provider: string;
             residency: string;
             route: string;
-            /** @description What the decision knew of the provider's health, and Until when that ends. */
-            state: string;
-            /** @description Strategy and Why say what put the candidate at its place. */
-            strategy: string;
+            /**
+             * @description What the decision knew of the provider's health, and Until when that ends.
+             * @enum {string}
+             */
+            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked";
+            /**
+             * @description Strategy and Why say what put the candidate at its place.
+             * @enum {string}
+             */
+            strategy: "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded";
             /** Format: date-time */
             until?: string;
             why: string;
@@ -1891,10 +1935,14 @@ export interface components {
         };
         /** @description One reason. Prose is made from it only when somebody looks. */
         PlanStep: {
-            /** @description Says what was found, such as "picked" or "credential-mode". */
-            code: string;
+            /**
+             * @description Says what was found, such as "picked" or "credential-mode".
+             * @enum {string}
+             */
+            code: "picked" | "picked-by-alias" | "picked-by-family" | "picked-family" | "picked-implicit" | "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough" | "recovering" | "cooling" | "circuit_open" | "parked" | "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded" | "NO_ROUTE" | "NO_UPSTREAM_KEY" | "UPSTREAM_AMBIGUOUS" | "context_length_exceeded" | "model_not_found" | "model_not_supported" | "no_eligible_provider";
             detail?: string;
-            stage: string;
+            /** @enum {string} */
+            stage: "route" | "member" | "state" | "strategy" | "refusal";
             /** @description The route, provider or model that the step is about. */
             subject: string;
         };
@@ -1913,8 +1961,11 @@ export interface components {
         };
         /** @description What came of a test of a provider. */
         ProbeResult: {
-            /** @description What the failure means; absent if the provider served. */
-            category?: string;
+            /**
+             * @description What the failure means; absent if the provider served.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** @description The provider's own. */
             code?: string;
             /**
@@ -2395,12 +2446,18 @@ export interface components {
         };
         /** @description A candidate that was not dialled because of its state. */
         Skip: {
-            /** @description Category and Status are of the failure that brought it about. */
-            category?: string;
+            /**
+             * @description Category and Status are of the failure that brought it about.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             provider: string;
             residency?: string;
-            /** @description The state: circuit_open or parked. */
-            skipReason: string;
+            /**
+             * @description The state: circuit_open or parked.
+             * @enum {string}
+             */
+            skipReason: "circuit_open" | "parked";
             /** Format: int64 */
             status?: number;
             /**
