@@ -208,13 +208,6 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, where places, err e
 			report(at, target, resource.Problems{{Code: "invalid", Object: target, Path: "name", Message: fmt.Sprintf("%s is there already, as %s", target, first.at)}})
 			continue
 		}
-		if key, ok := obj.(*resource.Key); ok && resource.IsLiteralSecret(key.Secret) { // only its hash may be stored
-			report(at, target, resource.Problems{{
-				Code: "invalid", Object: target, Path: "secret",
-				Message: "in a document the secret of a key is a reference: env:NAME or file:PATH; without one the key is created and can be rotated for a secret",
-			}})
-			continue
-		}
 		if list := resource.CheckDocument(obj); len(list) > 0 {
 			report(at, target, list)
 			continue

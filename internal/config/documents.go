@@ -42,12 +42,18 @@ func (l *loader) readDocuments() {
 	}
 }
 
+const lackedKey = "providerCredential.apiKey"
+
 func (l *loader) addDocument(d *yamldoc.Doc) {
 	doc, ps := readDocument(d)
 	l.problem(ps...)
-	if doc != nil {
-		l.docs = append(l.docs, doc)
+	if doc == nil {
+		return
 	}
+	if k, ok := doc.Object.(*resource.Key); ok && k.LacksCredential() && !doc.decoded.Explains(lackedKey) { // nothing stored stands in for it
+		l.problem(resource.Problem{Code: resource.CodeInvalid, Object: reference(k), Path: lackedKey, Pos: d.Locate(lackedKey), Message: "the key is missing; write env:NAME or file:PATH"})
+	}
+	l.docs = append(l.docs, doc)
 }
 
 // ReadDocuments reads the resource documents of one file: strictly, with each

@@ -92,6 +92,8 @@ func (o *Object) withDefaults(kind string, spec json.RawMessage) (members, error
 			all[i].value, err = filled(all[i].value, dataHandlingDefaults())
 		case "Settings.residencies":
 			all[i].value, err = allResidencies(all[i].value)
+		case "Key.providerCredential":
+			all[i].value, err = o.showCredential(all[i].value)
 		case "Route.members":
 			all[i].value, err = o.showMembers(all[i].value)
 		}
@@ -132,6 +134,16 @@ func addedResidencies(list []string) []string {
 	return out
 }
 
+// showCredential shows a virtual key's credential without its secret.
+func (o *Object) showCredential(raw json.RawMessage) (json.RawMessage, error) {
+	shown, err := readMembers(raw)
+	if err != nil || o.Credential == nil {
+		return raw, err
+	}
+	shown, err = shown.also(o.Credential)
+	return shown.json(), err
+}
+
 // showMembers shows the members of a route.
 func (o *Object) showMembers(raw json.RawMessage) (json.RawMessage, error) {
 	var list []json.RawMessage
@@ -152,15 +164,9 @@ func (o *Object) showMembers(raw json.RawMessage) (json.RawMessage, error) {
 			shown = append(shown, member{"credentialMode", json.RawMessage(`"` + mode + `"`)})
 		}
 		if state, known := o.States[m.Provider]; known {
-			more, err := json.Marshal(state)
-			if err != nil {
+			if shown, err = shown.also(state); err != nil {
 				return nil, err
 			}
-			fields, err := readMembers(more)
-			if err != nil {
-				return nil, err
-			}
-			shown = append(shown, fields...)
 		}
 		list[i] = shown.json()
 	}
@@ -195,6 +201,16 @@ func readMembers(raw json.RawMessage) (members, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// also adds the fields of a value.
+func (m members) also(v any) (members, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	more, err := readMembers(raw)
+	return append(m, more...), err
 }
 
 // fill adds members that are not there.

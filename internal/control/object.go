@@ -266,6 +266,15 @@ type Object struct {
 	// States are how a route's members are now, by provider. Nothing here sets
 	// it.
 	States map[string]MemberState
+	// Credential is what may be known of a virtual key's provider credential;
+	// nil without one.
+	Credential *Credential
+}
+
+// Credential is what is shown of a secret.
+type Credential struct {
+	HasAPIKey   bool   `json:"hasApiKey"`
+	APIKeyLast4 string `json:"apiKeyLast4,omitempty"`
 }
 
 // MemberState is how a member of a route is.
@@ -349,6 +358,9 @@ func clone(o resource.Object) (resource.Object, error) {
 // One that is the stored one keeps its sealed form: nothing changed.
 func (c *Control) seal(o, old resource.Object) {
 	h := o.Head()
+	if k, ok := o.(*resource.Key); ok {
+		c.hashSecret(k)
+	}
 	for _, r := range resource.SecretFields(o) {
 		if !resource.IsLiteralSecret(*r.Value) {
 			continue

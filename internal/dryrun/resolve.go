@@ -100,10 +100,10 @@ func (w *World) key(name string) (*auth.Key, error) {
 func turnedAway(k *auth.Key, now time.Time) *routing.Refusal {
 	switch {
 	case k == nil:
-	case !k.Expires.IsZero() && !now.Before(k.Expires):
+	case k.Away(now) != "":
 		return &routing.Refusal{
 			Status: 401, Code: "invalid_api_key", Policy: "auth",
-			Message: fmt.Sprintf("the key %q expired on %s; ask an administrator to rotate it", k.Name, k.Expires.UTC().Format(time.DateOnly)),
+			Message: fmt.Sprintf("the key %q %s", k.Name, k.Away(now)),
 		}
 	case k.Closed() != "":
 		return &routing.Refusal{

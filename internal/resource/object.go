@@ -110,6 +110,8 @@ type Document struct {
 type RefAt struct {
 	Path string
 	Ref  Ref
+	// Weak: nothing has to have that name, but what has it is in use.
+	Weak bool
 }
 
 // refHolder is an object that names others.

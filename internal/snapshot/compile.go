@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type Deps struct {
 	Revision uint64
 	// Keys are secrets that are not in the documents.
 	Keys []KeySecret
+	// Revoked are the hashes of secrets that admit nobody, ever.
+	Revoked map[[sha256.Size]byte]bool
 	// Tolerate says which objects are there already and not part of what is
 	// being written. A secret of theirs that can't be read is no problem: the
 	// provider is not dialled then. nil: none are.
@@ -194,7 +197,7 @@ func (c *compiler) written(doc resource.Document) bool {
 func (c *compiler) references() {
 	for _, doc := range c.docs {
 		for _, r := range resource.Refs(doc.Object) {
-			if c.known[resource.NameKey(r.Ref)] == nil {
+			if c.known[resource.NameKey(r.Ref)] == nil && !r.Weak {
 				c.problem(doc, "missing_reference", r.Path, "there is no %s %q; create it, or take it out here", strings.ToLower(r.Ref.Kind), r.Ref.Name)
 			}
 		}

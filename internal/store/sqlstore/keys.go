@@ -24,7 +24,7 @@ func planKeys(before []store.KeySecret, w *store.Write, now time.Time, c *change
 		if !k.RevokedAt.IsZero() {
 			continue
 		}
-		if ends, ok := w.EndKeys[k.KeyID]; ok && (k.EndsAt.IsZero() || k.EndsAt.After(now)) {
+		if ends, ok := w.EndKeys[k.KeyID]; ok && (k.EndsAt.IsZero() || ends.Before(k.EndsAt)) {
 			k.EndsAt = stored(ends)
 		}
 		if slices.Contains(w.RevokeKeys, k.KeyID) {

@@ -438,7 +438,7 @@ export interface paths {
         put?: never;
         /**
          * Replace a key's secret
-         * @description Makes a successor with the same rights and answers with its secret, once. The old secret works until the overlap ends.
+         * @description Makes a successor with the same rights and answers with its secret, once. Every secret that the key has works until the overlap ends, and the key has a new version. One that has expired or ended is refused with 409.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -1451,7 +1451,7 @@ export interface components {
         };
         /** @description A credential that Interlock issues to a caller. */
         Key: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1464,7 +1464,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -1494,7 +1494,7 @@ export interface components {
             rateLimits?: components["schemas"]["RateLimits"];
             /** @description The key that this one replaced; the API sets it. */
             rotatedFrom?: string;
-            /** @description A reference; only in documents. At least 24 characters, begins with ilk_. */
+            /** @description A reference, or the secret itself, of which a hash is kept; only in documents. At least 24 characters, begins with ilk_. */
             secret?: string;
             team?: string;
             /**
@@ -1514,7 +1514,7 @@ export interface components {
         };
         /** @description A credential that Interlock issues to a caller. What a GET answered can be sent back: its read-only fields are ignored. */
         KeyInput: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1527,7 +1527,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -1557,7 +1557,7 @@ export interface components {
             rateLimits?: components["schemas"]["RateLimits"];
             /** @description The key that this one replaced; the API sets it. */
             rotatedFrom?: string;
-            /** @description A reference; only in documents. At least 24 characters, begins with ilk_. Left out it keeps its stored value; null removes it. */
+            /** @description A reference, or the secret itself, of which a hash is kept; only in documents. At least 24 characters, begins with ilk_. Left out it keeps its stored value; null removes it. */
             secret?: string | null;
             team?: string;
             /**
@@ -1790,7 +1790,7 @@ export interface components {
             readonly warnings?: string[];
         };
         NewKey: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1802,7 +1802,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -2072,7 +2072,7 @@ export interface components {
             type: "anthropic" | "openai" | "azure-openai" | "azure-foundry" | "vertex" | "gemini" | "bedrock" | "openai-compatible" | "chatgpt" | "github-copilot";
             /** Format: date-time */
             readonly updatedAt?: string;
-            /** @description The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any. */
+            /** @description The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any. */
             readonly usedBy?: components["schemas"]["Ref"][];
             vendor?: string;
             /**
@@ -2087,7 +2087,12 @@ export interface components {
         };
         /** @description Replaces a member's key for one provider. */
         ProviderCredential: {
-            apiKey: string;
+            /** @description Required. One that is stored stays if it is left out, as long as the provider is the same. */
+            apiKey?: string;
+            /** @description The last characters of the key, for people. */
+            readonly apiKeyLast4?: string;
+            /** @description A key is stored, or referred to. */
+            readonly hasApiKey?: boolean;
             provider: string;
         };
         /** @description The run-time state of a provider. */
@@ -2210,7 +2215,7 @@ export interface components {
             type: "anthropic" | "openai" | "azure-openai" | "azure-foundry" | "vertex" | "gemini" | "bedrock" | "openai-compatible" | "chatgpt" | "github-copilot";
             /** Format: date-time */
             readonly updatedAt?: string;
-            /** @description The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any. */
+            /** @description The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any. */
             readonly usedBy?: components["schemas"]["Ref"][];
             vendor?: string;
             /**
