@@ -172,6 +172,7 @@ func isEventStream(h http.Header) bool {
 func (d *dialing) broken(err error) attempt {
 	at := attempt{candidate: d.c}
 	var limit *timeoutError
+	var encoding *upstream.EncodingError
 	switch why := d.dog.Err(); {
 	case errors.As(why, &limit):
 		at.failure = failure.Failure{Category: failure.Timeout}
@@ -182,6 +183,8 @@ func (d *dialing) broken(err error) attempt {
 			limit.what == whatTotal && !d.ex.content.IsZero()
 	case why != nil: // the client left, or the gateway stops
 		at.failure = failure.Failure{Category: failure.Canceled}
+	case errors.As(err, &encoding):
+		at.failure, at.note = failure.Failure{Category: failure.ServerError, Status: http.StatusOK}, err.Error()
 	default:
 		at.failure = failure.FromTransport(err, false)
 		at.note = transportNote(err)

@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/interlock-gateway/interlock/internal/catalog"
 	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
 )
 
 // models answers GET /v1/models and /v1/models/{id} in the shape of the
-// caller: Anthropic's with an anthropic-version header, else OpenAI's. What is
-// listed is what the caller can use, found by the same decision.
+// caller. What is listed is what the caller can use, found by the same decision.
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
 	defer ex.over()
@@ -25,38 +26,27 @@ func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	if !ex.authenticate() {
 		return
 	}
-	names := routing.Models(ex.live.Routing, ex.caller.Facts(), g.endpoints())
-	anthropic := r.Header.Get("Anthropic-Version") != ""
-	if id := r.PathValue("model"); id != "" {
-		i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, id) })
-		if i < 0 {
-			ex.refuse(refusal{status: 404, code: "model_not_found", message: fmt.Sprintf("there is no model %q for this key", clipText(id, 120))})
-			return
-		}
-		if anthropic {
-			writeJSON(w, 200, anthropicModel(names[i]))
-		} else {
-			writeJSON(w, 200, openAIModel(names[i]))
-		}
+	shape := shapeFor(r)
+	names := routing.Models(ex.live.Routing, ex.caller.Facts(), g.endpoints(shape.only))
+	id := r.PathValue("model")
+	if id == "" {
+		writeJSON(w, 200, shape.list(ex.live.Models, names, r))
 		return
 	}
-	if anthropic {
-		writeJSON(w, 200, anthropicList(names, r))
+	i := slices.IndexFunc(names, func(n string) bool { return strings.EqualFold(n, id) })
+	if i < 0 {
+		ex.refuse(refusal{status: 404, code: "model_not_found", message: fmt.Sprintf("there is no model %q for this key", clipText(hideKeys(id), 120))})
 		return
 	}
-	list := make([]any, len(names))
-	for i, n := range names {
-		list[i] = openAIModel(n)
-	}
-	writeJSON(w, 200, map[string]any{"object": "list", "data": list})
+	writeJSON(w, 200, shape.item(ex.live.Models, names[i]))
 }
 
-// endpoints are all that a model could be called on.
-func (g *Gateway) endpoints() []*llm.Endpoint {
+// endpoints are all that a model could be called on, or those of one format.
+func (g *Gateway) endpoints(only llm.Format) []*llm.Endpoint {
 	var out []*llm.Endpoint
 	for _, f := range g.opt.Formats {
 		for _, e := range f.Endpoints {
-			if e.Counts { // counting tokens is no use of a model
+			if e.Counts && (only == "" || e.Format == only) { // counting tokens is no use of a model
 				out = append(out, e)
 			}
 		}
@@ -64,11 +54,68 @@ func (g *Gateway) endpoints() []*llm.Endpoint {
 	return out
 }
 
+// hideKeys takes what looks like a key out of a path or a name that a message
+// shows: a client that mixes up its settings puts one anywhere.
+func hideKeys(path string) string {
+	if !resource.LooksSecret(path) && !strings.Contains(path, "sk-") {
+		return path
+	}
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		if resource.LooksSecret(p) {
+			parts[i] = "***"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// modelShape is how one kind of caller wants to be told of models.
+type modelShape struct {
+	// only is the format that the caller can call; empty is every one.
+	only llm.Format
+	list func(known *catalog.Models, names []string, r *http.Request) any
+	item func(known *catalog.Models, name string) any
+}
+
+// shapeFor finds the shape by what the vendors' own clients send.
+func shapeFor(r *http.Request) modelShape {
+	item := func(shape func(string) any) func(*catalog.Models, string) any {
+		return func(_ *catalog.Models, name string) any { return shape(name) }
+	}
+	switch {
+	case r.Header.Get("Anthropic-Version") != "":
+		list := func(_ *catalog.Models, names []string, r *http.Request) any { return anthropicList(names, r) }
+		return modelShape{list: list, item: item(anthropicModel)}
+	case hasGoogleKey(r):
+		return modelShape{list: geminiList, item: geminiModel}
+	case r.URL.Query().Has("client_version"):
+		return modelShape{only: llm.OpenAIResponses, list: codexList, item: item(openAIModel)}
+	}
+	return modelShape{list: openAIList, item: item(openAIModel)}
+}
+
+// knownModel is what the table of models says of a name; nothing of one that it
+// does not have.
+func knownModel(known *catalog.Models, name string) (m catalog.Model) {
+	if known != nil {
+		m, _ = known.Find("", name)
+	}
+	return m
+}
+
 // catalogued stands for the creation time of a model, which is not known.
 const catalogued = 1767225600 // 2026-01-01
 
 func openAIModel(id string) any {
 	return map[string]any{"id": id, "object": "model", "created": catalogued, "owned_by": "interlock"}
+}
+
+func openAIList(_ *catalog.Models, names []string, _ *http.Request) any {
+	list := make([]any, len(names))
+	for i, n := range names {
+		list[i] = openAIModel(n)
+	}
+	return map[string]any{"object": "list", "data": list}
 }
 
 func anthropicModel(id string) any {

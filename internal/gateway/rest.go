@@ -71,7 +71,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // that formats share, expects.
 func (g *Gateway) nearest(r *http.Request) *wire.Format {
 	p := r.URL.Path
-	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(p, "/messages") || strings.HasPrefix(p, "/anthropic") {
+	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(p, "/messages") || strings.HasPrefix(p, "/anthropic") || servesClaude(p) {
 		if f := g.formats[llm.AnthropicMessages]; f != nil {
 			return f
 		}
@@ -79,7 +79,15 @@ func (g *Gateway) nearest(r *http.Request) *wire.Format {
 	if f := g.formats[llm.OpenAIResponses]; f != nil && strings.Contains(p, "/responses") {
 		return f
 	}
+	if speaksGemini(r) {
+		return geminiErrors()
+	}
 	return g.formats[llm.OpenAIChat]
+}
+
+// servesClaude tells the paths of Anthropic's models at Vertex and Bedrock.
+func servesClaude(p string) bool {
+	return strings.Contains(p, "/publishers/anthropic/") || strings.HasPrefix(p, "/model/") || strings.HasPrefix(p, "/bedrock/")
 }
 
 // isUpgrade tells a request for a WebSocket of Responses.
@@ -106,12 +114,12 @@ func nowhere(path string) string {
 	under := func(prefix string) bool {
 		return strings.HasPrefix(path, prefix) || path == strings.TrimSuffix(prefix, "/")
 	}
-	shown := clipText(path, 120)
+	shown := clipText(hideKeys(path), 120)
 	if under("/api/v1/") || under("/console/") { // it would not come here if it were on this address
 		return shown + " is not at this address: the admin API and the console are at that of server.adminListen"
 	}
 	if slices.ContainsFunc([]string{
-		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/",
+		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/", "/projects/",
 		"/openai/deployments/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
 	}, under) {
 		return shown + " is not part of this version yet"

@@ -75,8 +75,9 @@ const (
 	Failed
 )
 
-// StreamErrors is what a StreamReader can have besides, if an error event of its
-// format says where in the stream it stands.
+// StreamErrors is what a StreamReader can have besides: the errors that end a
+// stream, of which an event may say where it stands, and for which providers
+// have spellings that clients pass over.
 type StreamErrors interface {
 	// AppendStreamError renders a gateway-made error as the event that ends
 	// this stream.

@@ -109,13 +109,24 @@ func codex(t *testing.T, e *entry, webSocket bool, more string) {
 	agent{openAIFormat, fakellm.Tool{Name: "exec_command", Input: input}, func(t *testing.T, g *gateway, model, key, prompt string) (answer, all string, err error) {
 		t.Helper()
 		home := t.TempDir()
-		write(t, filepath.Join(home, "config.toml"), codexConfig(g.url, model)+more)
+		config := codexConfig(g.url, model) + more
+		if !webSocket {
+			config += fmt.Sprintf("model_catalog_url = %q\n", g.url+"/v1/models")
+		}
+		write(t, filepath.Join(home, "config.toml"), config)
 		// Its own sandbox needs rights that a machine for tests may not give.
 		out := run(t, home, []string{program, "exec", "--skip-git-repo-check", "-s", "danger-full-access", prompt},
 			"CODEX_HOME="+home, "INTERLOCK_KEY="+key)
 		// Any status but 426 makes it try the WebSocket again.
 		if n := strings.Count(out.stderr, "failed to connect to Responses WebSocket"); webSocket && n != 1 || !webSocket && n != 0 {
 			t.Errorf("it tried a WebSocket %d times:\n%s", n, out.stderr)
+		}
+		// A catalogue that it can't read is an error; a model that is not in it,
+		// a warning.
+		for _, complaint := range []string{"failed to refresh available models", "Model metadata for `" + openAIFormat.model() + "` not found"} {
+			if !webSocket && strings.Contains(out.stderr, complaint) && key != wrongKey {
+				t.Errorf("it does not take the model list:\n%s", out.stderr)
+			}
 		}
 		return strings.TrimSpace(out.stdout), out.stdout + out.stderr, out.err
 	}}.try(t, e)

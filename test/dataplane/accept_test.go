@@ -3,7 +3,9 @@ package dataplane
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"encoding/json"
 	"io"
@@ -122,6 +124,18 @@ func readEndpointError(t *testing.T, f llm.Format, body string) endpointError {
 			t.Errorf("not an OpenAI error (%v): %s", err, body)
 		}
 		return v.Error.endpointError
+	case llm.Gemini:
+		var v struct {
+			Error struct {
+				Code            int
+				Status, Message string
+				Details         []struct{ Reason string }
+			}
+		}
+		if err := dec.Decode(&v); err != nil || v.Error.Code < 400 || len(v.Error.Details) != 1 {
+			t.Fatalf("not a Gemini error (%v): %s", err, body)
+		}
+		return endpointError{Type: v.Error.Status, Code: v.Error.Details[0].Reason, Message: v.Error.Message}
 	}
 	t.Fatalf("no error shape for the format %s: add one", f)
 	return endpointError{}
@@ -148,7 +162,7 @@ func wantRefusal(t *testing.T, got gwtest.Answer, f llm.Format, status int, code
 		t.Errorf("x-interlock-error %q, want %q", h, code)
 	}
 	id := got.Header.Get("X-Interlock-Request-Id")
-	own := map[llm.Format]string{llm.AnthropicMessages: "Request-Id", llm.OpenAIChat: "X-Request-Id", llm.OpenAIResponses: "X-Request-Id"}[f]
+	own := map[llm.Format]string{llm.AnthropicMessages: "Request-Id", llm.OpenAIChat: "X-Request-Id", llm.OpenAIResponses: "X-Request-Id", llm.Gemini: "X-Request-Id"}[f]
 	if len(id) != 26 || got.Header.Get(own) != id {
 		t.Errorf("x-interlock-request-id %q, %s %q", id, own, got.Header.Get(own))
 	}
@@ -252,6 +266,34 @@ func asGzip(t *testing.T, body string) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+func asZlib(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	packInto(t, zlib.NewWriter(&b), body)
+	return b.String()
+}
+
+func asFlate(t *testing.T, body string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packInto(t, z, body)
+	return b.String()
+}
+
+func packInto(t *testing.T, z io.WriteCloser, body string) {
+	t.Helper()
+	if _, err := io.WriteString(z, body); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func asZstd(t *testing.T, body string) string {

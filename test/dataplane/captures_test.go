@@ -255,12 +255,22 @@ func TestRQ_EP_captured_probes_and_model_lists(t *testing.T) {
 			}
 			lists++
 			var list struct {
-				Data []struct{ ID string }
+				Data   []struct{ ID string }
+				Models []struct{ Name, Slug string } // Gemini's and Codex's
 			}
 			if err := json.Unmarshal([]byte(got.Body), &list); err != nil {
 				t.Fatal(err)
 			}
-			for _, id := range []string{"gw-big", "gw-model", "team/gpt-5"} {
+			for _, m := range list.Models {
+				list.Data = append(list.Data, struct{ ID string }{m.Slug + strings.TrimPrefix(m.Name, "models/")})
+			}
+			if gemini, codex := strings.Contains(c.name, "genai"), strings.HasPrefix(c.name, "codex"); (gemini || codex) != (list.Models != nil) {
+				t.Errorf("a list of another shape: %s", got.Body)
+			}
+			for _, id := range []string{"gw-model", "gw-big", "team/gpt-5"} {
+				if strings.HasPrefix(c.name, "codex") && id != "gw-model" {
+					continue // not on Responses
+				}
 				if !slices.ContainsFunc(list.Data, func(m struct{ ID string }) bool { return m.ID == id }) {
 					t.Errorf("%s is not listed: %s", id, got.Body)
 				}

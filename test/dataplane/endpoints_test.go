@@ -219,16 +219,20 @@ func TestRQ_EP_known_but_not_built(t *testing.T) {
 		"POST /v1beta1/publishers/google/models/gemini-2.5-flash:generateContent", "POST /v1/publishers/google/models/gemini-2.5-flash:generateContent",
 		"POST /v1/projects/p/locations/l/publishers/google/models/gemini-2.5-flash:generateContent", "POST /v1beta1/projects/p/locations/l/publishers/google/models/m:generateContent",
 		"POST /v1/projects/p/locations/l/publishers/anthropic/models/claude:rawPredict", "POST /vertex/v1/projects/p/locations/l/publishers/anthropic/models/claude:streamRawPredict",
+		"POST /projects/p/locations/l/publishers/anthropic/models/claude:rawPredict", "POST /projects/p/locations/l/publishers/google/models/gemini-2.5-flash:generateContent",
 		"POST /model/us.anthropic.claude-v1:0/invoke", "POST /model/us.anthropic.claude-v1%3A0/invoke-with-response-stream", "POST /bedrock/model/m/invoke",
 		"POST /v1/messages/batches", "GET /v1/messages/batches/b_1",
 	} {
 		t.Run(p, func(t *testing.T) {
 			method, path, _ := strings.Cut(p, " ")
 			f := llm.OpenAIChat
-			if strings.Contains(path, "/messages") {
+			switch {
+			case strings.Contains(path, "/messages"), strings.Contains(path, "awPredict"), strings.Contains(path, "/invoke"):
 				f = llm.AnthropicMessages
-			} else if strings.Contains(path, "/responses") {
+			case strings.Contains(path, "/responses"):
 				f = llm.OpenAIResponses
+			case strings.Contains(path, "gemini"), strings.Contains(path, "/v1beta"):
+				f = llm.Gemini
 			}
 			err := wantRefusal(t, gw.Do(t, method, path, "{}"), f, 404, "not_found")
 			if !strings.Contains(err.Message, "not part of this version yet") {
@@ -238,6 +242,26 @@ func TestRQ_EP_known_but_not_built(t *testing.T) {
 	}
 	if n := gw.contacted(); n != 0 {
 		t.Errorf("a provider was contacted %d times", n)
+	}
+}
+
+// A client that mixes up its settings puts its key anywhere: no message repeats
+// it (chapter 20, Errors).
+func TestRQ_EP_no_key_in_a_message(t *testing.T) {
+	gw := startDuo(t, "")
+	for _, p := range []string{
+		"/v1/models/" + gwtest.Key, "/v1/models/vendor/" + gwtest.Key, "/v1/models/Bearer%20" + gwtest.Key, "/" + gwtest.Key, "/" + gwtest.Key + "/v1/messages",
+		"/v1beta/models/" + gwtest.Key + ":generateContent", "/v1/responses/" + gwtest.Key, "/v1/models/sk-" + gwtest.Key[4:], "/sk-" + gwtest.Key[4:],
+	} {
+		t.Run(strings.ReplaceAll(p, "/", "_"), func(t *testing.T) {
+			got := gw.Do(t, "GET", p, "")
+			if got.Status != 404 || strings.Contains(got.Body, gwtest.Key[4:]) || !strings.Contains(got.Body, "***") {
+				t.Errorf("%d %s", got.Status, got.Body)
+			}
+		})
+	}
+	if got := gw.Do(t, "GET", "/task-1/desk-sk-2", ""); !strings.Contains(got.Body, "there is nothing at /task-1/desk-sk-2;") {
+		t.Errorf("it hides what is no key: %s", got.Body)
 	}
 }
 

@@ -1026,7 +1026,7 @@ func TestRQ_HDR_4_R40_compressed_errors(t *testing.T) {
 					encoded(t, 200, "application/json", gzipped(t, quota), "gzip"):      "quota_exhausted",
 					encoded(t, 503, "application/json", []byte("not gzip"), "gzip"):     "server_error",
 					encoded(t, 200, "application/json", []byte("not gzip"), "gzip"):     "connection",
-					encoded(t, 200, "application/json", []byte("whatever"), "x-secret"): "connection",
+					encoded(t, 200, "application/json", []byte("whatever"), "x-secret"): "server_error",
 				} {
 					gw := serve(t, d.provider(url, "first"), d.provider(b.URL, "second"), d.route("first", "second"))
 					d.wantWhole(t, gw.Post(t, d.path, d.ask(stream)), stream, saidBy("beta"))

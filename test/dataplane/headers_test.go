@@ -2,7 +2,9 @@ package dataplane
 
 import (
 	"bufio"
+	"compress/flate"
 	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"fmt"
 	"io"
@@ -420,17 +422,15 @@ func TestRQ_HDR_4_R40_compressed_error_bodies(t *testing.T) {
 		llm.OpenAIChat:        `{"error":{"message":"` + message + `","type":"invalid_request_error","param":null,"code":"odd"}}`,
 	}
 	bodies[llm.OpenAIResponses] = bodies[llm.OpenAIChat]
-	for _, enc := range []string{"gzip", "zstd"} {
+	pack := map[string]func(*testing.T, string) string{"gzip": asGzip, "zstd": asZstd, "deflate": asZlib, "Deflate": asFlate}
+	for enc, pack := range pack {
 		for _, status := range []int{400, 401, 422, 429, 500} {
 			provider := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
 				body := bodies[llm.AnthropicMessages]
 				if !strings.Contains(r.URL.Path, "messages") {
 					body = bodies[llm.OpenAIChat]
 				}
-				packed := asGzip(t, body)
-				if enc == "zstd" {
-					packed = asZstd(t, body)
-				}
+				packed := pack(t, body)
 				w.Header().Set("Content-Encoding", enc)
 				w.Header().Set("Content-Type", "application/json")
 				w.Header().Set("Content-Length", strconv.Itoa(len(packed)))
@@ -464,25 +464,52 @@ func TestRQ_HDR_4_encoding_that_cannot_be_decoded(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, "rubbish")
 	})
-	lying := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"plain":true}`)
-	})
+	lying := func(enc string) *gwtest.Fake {
+		return scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Encoding", enc)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"plain":true}`)
+		})
+	}
+	gz, deflate := lying("gzip"), lying("deflate")
 	good := gwtest.NewFake(t)
-	gw := gwtest.Start(t, broken.Anthropic("a1"), lying.Anthropic("a2"), good.Anthropic("a3"), gwtest.Route("claude", `"claude-*"`, "a1", "a2", "a3"),
-		broken.OpenAI("o1"), lying.OpenAI("o2"), good.OpenAI("o3"), gwtest.Route("gpt", `"gpt-*"`, "o1", "o2", "o3"))
+	gw := gwtest.Start(t, broken.Anthropic("a1"), gz.Anthropic("a2"), deflate.Anthropic("a3"), good.Anthropic("a4"), gwtest.Route("claude", `"claude-*"`, "a1", "a2", "a3", "a4"),
+		broken.OpenAI("o1"), gz.OpenAI("o2"), deflate.OpenAI("o3"), good.OpenAI("o4"), gwtest.Route("gpt", `"gpt-*"`, "o1", "o2", "o3", "o4"))
 	eachAnswer(t, func(t *testing.T, e *llm.Endpoint, stream bool, body string) {
 		got := gw.Post(t, e.Paths[0], body)
 		if !e.Failover {
 			wantRefusal(t, got, e.Format, 502, "upstream_unreachable")
+			if want := `the content encoding \"br\"`; !strings.Contains(got.Body, want) {
+				t.Errorf("%s does not name the encoding", got.Body)
+			}
 			return
 		}
-		if got.Status != 200 || got.Header.Get("X-Interlock-Attempts") != "3" {
+		if got.Status != 200 || got.Header.Get("X-Interlock-Attempts") != "4" {
 			t.Errorf("%d %v %s", got.Status, got.Header, got.Body)
 		}
 		wantWhole(t, e, stream, got)
 	})
+}
+
+// The status of an error that can't be read says what it is: a request that is
+// wrong is wrong everywhere.
+func TestRQ_HDR_4_error_in_an_unknown_encoding(t *testing.T) {
+	for status, served := range map[int]bool{400: false, 422: false, 429: true, 500: true, 503: true} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			broken := scriptedProvider(t, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Encoding", "br")
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, "rubbish")
+			})
+			good := gwtest.NewFake(t)
+			gw := gwtest.Start(t, broken.Anthropic("a1"), good.Anthropic("a2"), gwtest.Route("claude", `"claude-*"`, "a1", "a2"))
+			got := gw.Post(t, "/v1/messages", gwtest.Message("claude-test", true))
+			if served != (got.Status == 200) || !served && (got.Status != status || got.Body != "" || got.Header["Content-Encoding"] != nil || got.Header["Content-Type"] != nil) {
+				t.Errorf("%d %v %q", got.Status, got.Header, got.Body)
+			}
+		})
+	}
 }
 
 // flushWriter is a compressing writer whose Flush sends what it has.
@@ -519,6 +546,14 @@ func TestRQ_HDR_4_R34_R37_stream_keeps_its_pace(t *testing.T) {
 		"gzip": func(w http.ResponseWriter) flushWriter { return gzip.NewWriter(w) },
 		"zstd": func(w http.ResponseWriter) flushWriter {
 			z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+			if err != nil {
+				t.Error(err)
+			}
+			return z
+		},
+		"deflate": func(w http.ResponseWriter) flushWriter { return zlib.NewWriter(w) },
+		"DEFLATE": func(w http.ResponseWriter) flushWriter { // without zlib's header, as some servers have it
+			z, err := flate.NewWriter(w, flate.BestSpeed)
 			if err != nil {
 				t.Error(err)
 			}

@@ -188,6 +188,111 @@ func TestRQ_EP_model_list_shapes(t *testing.T) {
 	}
 }
 
+// TestRQ_EP_gemini_model_list: chapter 65 §6; a client of Gemini's API is told
+// by where it has its key.
+func TestRQ_EP_gemini_model_list(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	gw := gwtest.Start(t, fake.Anthropic("a", "staticModels: [claude-sonnet-4-6, claude-odd]"), gwtest.Route("claude", `"claude-*"`, "a"),
+		fake.OpenAI("b", "staticModels: [text-embedding-3-small]"), gwtest.Route("gpt", `"text-*"`, "b"))
+	for name, ask := range map[string]struct{ query, header string }{
+		"header": {"", "X-Goog-Api-Key: " + gwtest.Key},
+		"query":  {"?key=" + gwtest.Key + "&pageSize=50", "Accept: */*"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := gw.Do(t, "GET", "/v1/models"+ask.query, "", "Authorization:", ask.header)
+			var list struct{ Models []json.RawMessage }
+			if err := json.Unmarshal([]byte(got.Body), &list); err != nil || got.Status != 200 || got.Header.Get("Content-Type") != "application/json" {
+				t.Fatalf("%d %v %v %s", got.Status, err, got.Header, got.Body)
+			}
+			if all := listed(t, gw.Do(t, "GET", "/v1/models", "")); len(all) != len(list.Models) {
+				t.Errorf("%s does not list %q", got.Body, all)
+			}
+			for _, want := range []string{
+				`{"displayName":"claude-odd","name":"models/claude-odd","supportedGenerationMethods":["generateContent","countTokens"]}`,
+				`{"displayName":"claude-sonnet-4-6","inputTokenLimit":1000000,"name":"models/claude-sonnet-4-6","outputTokenLimit":128000,"supportedGenerationMethods":["generateContent","countTokens"]}`,
+				`{"displayName":"text-embedding-3-small","inputTokenLimit":8191,"name":"models/text-embedding-3-small","supportedGenerationMethods":["embedContent"]}`,
+			} {
+				if !slices.ContainsFunc(list.Models, func(m json.RawMessage) bool { return string(m) == want }) {
+					t.Errorf("%s\nis not in\n%s", want, got.Body)
+				}
+			}
+			one := gw.Do(t, "GET", "/v1/models/claude-odd"+ask.query, "", "Authorization:", ask.header)
+			if one.Status != 200 || strings.TrimSpace(one.Body) != `{"displayName":"claude-odd","name":"models/claude-odd","supportedGenerationMethods":["generateContent","countTokens"]}` {
+				t.Errorf("by itself: %d %s", one.Status, one.Body)
+			}
+			wantRefusal(t, gw.Do(t, "GET", "/v1/models/nothing"+ask.query, "", "Authorization:", ask.header), llm.Gemini, 404, "model_not_found")
+		})
+	}
+	t.Run("a_wrong_key", func(t *testing.T) {
+		wantRefusal(t, gw.Do(t, "GET", "/v1/models", "", "Authorization:", "X-Goog-Api-Key: ilk_wrong_wrong_wrong_wrong"), llm.Gemini, 401, "invalid_api_key")
+	})
+	t.Run("anthropic-version_comes_first", func(t *testing.T) {
+		if got := gw.Do(t, "GET", "/v1/models", "", "Authorization:", asAnthropic, "X-Goog-Api-Key: "+gwtest.Key); !strings.Contains(got.Body, `"has_more"`) {
+			t.Error(got.Body)
+		}
+	})
+}
+
+// TestRQ_EP_codex_model_list: chapter 65 §2.4 and §6. Codex 0.171.0 takes the
+// whole object only, and can call what is served on Responses.
+func TestRQ_EP_codex_model_list(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	gw := gwtest.Start(t, fake.Anthropic("a", "staticModels: [claude-1]"), gwtest.Route("claude", `"claude-*"`, "a"),
+		fake.OpenAI("b", "staticModels: [text-embedding-3-small, gpt-5.2, gpt-odd]"), gwtest.Route("gpt", `"gpt-*", "text-*"`, "b"))
+	type level struct{ Effort, Description string }
+	var list struct {
+		Models []struct {
+			Slug         string    `json:"slug"`
+			DisplayName  string    `json:"display_name"`
+			Description  *string   `json:"description"`
+			Levels       *[]level  `json:"supported_reasoning_levels"`
+			ShellType    string    `json:"shell_type"`
+			Visibility   string    `json:"visibility"`
+			InAPI        bool      `json:"supported_in_api"`
+			Priority     int       `json:"priority"`
+			Instructions string    `json:"base_instructions"`
+			Summaries    bool      `json:"supports_reasoning_summaries"`
+			Verbosity    *bool     `json:"support_verbosity"`
+			Parallel     bool      `json:"supports_parallel_tool_calls"`
+			Tools        *[]string `json:"experimental_supported_tools"`
+			Window       int       `json:"context_window"`
+			Truncation   struct {
+				Mode  string `json:"mode"`
+				Limit int    `json:"limit"`
+			} `json:"truncation_policy"`
+		} `json:"models"`
+	}
+	got := gw.Do(t, "GET", "/v1/models?client_version=0.171.0", "", "Originator: codex_exec")
+	dec := json.NewDecoder(strings.NewReader(got.Body))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&list); err != nil || got.Status != 200 || len(list.Models) != 5 { // RT-IMPL: and the o-models
+		t.Fatalf("%d %v %s", got.Status, err, got.Body)
+	}
+	for i, m := range list.Models {
+		if want := []string{"gpt-5.2", "gpt-odd", "o1", "o3", "o4"}[i]; m.Slug != want || m.DisplayName != want || m.Priority != i+1 {
+			t.Errorf("%+v, want %s", m, want)
+		}
+		if m.Levels == nil || m.Tools == nil || m.Verbosity == nil || m.ShellType != "unified_exec" || m.Visibility != "list" || !m.InAPI || !m.Parallel || !m.Summaries ||
+			m.Truncation.Mode != "bytes" || m.Truncation.Limit != 10_000 {
+			t.Errorf("%+v", m)
+		}
+		// They take the place of Codex's own.
+		if len(m.Instructions) < 1000 {
+			t.Errorf("instructions %q", m.Instructions)
+		}
+	}
+	if list.Models[0].Window != 400_000 || list.Models[1].Window != 0 {
+		t.Errorf("windows %d and %d", list.Models[0].Window, list.Models[1].Window)
+	}
+	t.Run("signed_in_with_ChatGPT", func(t *testing.T) {
+		// Codex asks without being told to, and has better instructions.
+		got := gw.Do(t, "GET", "/v1/models?client_version=0.171.0", "", "Chatgpt-Account-Id: acc")
+		if got.Status != 200 || strings.TrimSpace(got.Body) != `{"models":[]}` {
+			t.Errorf("%d %s", got.Status, got.Body)
+		}
+	})
+}
+
 func TestRQ_EP_model_by_id(t *testing.T) {
 	gw, _ := startListing(t)
 	for _, c := range []struct{ name, path, id string }{

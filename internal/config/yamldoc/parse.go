@@ -60,9 +60,9 @@ func parse(s *source, src []byte) ([]*Doc, resource.Problems) {
 	if ps := s.checkTokens(tokens); len(ps) > 0 {
 		return nil, ps
 	}
-	if lost := firstLoss(string(src), tokens); lost >= 0 && tokens.InvalidToken() == nil {
+	if lost, say := firstLoss(string(src), tokens); lost >= 0 && tokens.InvalidToken() == nil {
 		line, column := lineColumn(src, lost)
-		return nil, resource.Problems{s.problem(line, column, "this can't be read as YAML; put a text that begins here in quotes")}
+		return nil, resource.Problems{s.problem(line, column, "%s", say)}
 	}
 	var docs []*Doc
 	var problems resource.Problems

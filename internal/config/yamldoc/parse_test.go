@@ -81,6 +81,13 @@ func TestCF1_Parse_refuses(t *testing.T) {
 		{"an empty entry at the end", "a:\n  -", "f:2:3: this list entry is empty"},
 		{"a character that the library drops", "!", "f:1:1: "},
 		{"a bracket too many", "a: [b]]\n", "f:1:7: "},
+		{"an escape without its digits", "a: \"x\\u12g4\"\n", `f:1:6: this is no character`},
+		{"an escape that is cut short", "a: \"\\xD\"\nb: 1\n", `f:1:4: the text that begins here with " is not closed`},
+		{"an escape that takes a quote for a digit", "a: \"\\xD\"\nb: \"1\"\n", `f:1:5: this is no character`},
+		{"half of a character", "a: \"\\ude00\"\n", `f:1:5: this is no character`},
+		{"beyond the last character", "a: \"\\U00110000\"\n", `f:1:5: this is no character`},
+		{"half of a character, the first", "a: \"\\ud83dx12345678\"\n", "f:1:"},
+		{"a bracket too many behind an escape", "a: [\"\\u00dc\"]]\n", "f:1:14: "},
 		{"too much", strings.Repeat("#\n", yamldoc.MaxBytes), "f:1:1: the file has more than 8 MiB; split it"},
 	} {
 		t.Run("CF-1 "+c.name, func(t *testing.T) {
@@ -93,6 +100,42 @@ func TestCF1_Parse_refuses(t *testing.T) {
 				t.Errorf("took %v", d)
 			}
 		})
+	}
+}
+
+// TestCF1_Parse_escapes: json.dumps and PyYAML write what is not ASCII so.
+func TestCF1_Parse_escapes(t *testing.T) {
+	for src, want := range map[string]string{
+		`"\u00dcber"`:                         "Über",
+		`"\xD6ver"`:                           "Över",
+		`"\U0001F600"`:                        "😀",
+		`"\ud83d\ude00!"`:                     "😀!",
+		`"\uD83D\uDE00\u00e5"`:                "😀å",
+		`"a\u0020 \u00fc b\x2fc"`:             "a  ü b/c",
+		`"\\u00dc \\\u00dc \"\u00dc"`:         `\u00dc \Ü "Ü`,
+		`"\t\n\r\0\e\_\N\L\P\ \/"`:            "\t\n\r\x00\x1b\u00a0\u0085\u2028\u2029 /",
+		"\"\\u00dc\\\n   \\u00dc\\ \\u00dc\"": "ÜÜ Ü",
+		"\"\\u00dc\n   u \\\\\n  u\"":         "Ü u \\ u",
+		`'\u00dc'`:                            `\u00dc`,
+		`\u00dc`:                              `\u00dc`,
+	} {
+		for _, in := range []string{"%s", "%s\n", "%s # \"\\u00dc\n"} {
+			docs, ps := yamldoc.Parse("f", fmt.Appendf(nil, "a: "+in, src))
+			var into struct {
+				A string `json:"a"`
+			}
+			if len(ps) > 0 || len(docs) != 1 {
+				t.Errorf("%q: %v", src, ps)
+				continue
+			}
+			if d := docs[0].Decode(&into, "", nil); len(d.Problems) > 0 || into.A != want {
+				t.Errorf("%q: %q, want %q; %v", src, into.A, want, d.Problems)
+			}
+		}
+	}
+	docs, ps := yamldoc.Parse("f", []byte("{\"\\u00fc\": [\"\\u00dc\", x], \"b\": {\"\\U000000e5\": \"\\xe5\"}}\n"))
+	if len(ps) > 0 || len(docs) != 1 || docs[0].Locate("b.å").Column != 47 {
+		t.Errorf("keys: %v at %v", ps, docs[0].Locate("b.å"))
 	}
 }
 
@@ -151,6 +194,7 @@ func TestSuggest(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"", "a: 1\n", "a: [1, {b: c}]\n---\n- x\n", "a: |\n  x\n", "? a\n", "&a *a !a", "a: 'x", "{a: {b: [}]}", "- - - a", "a: \"\\u00e5\"",
+		"a: \"\\ud83d\\ude00\\xe5\\U0001F600\\\\u\"", "\"\\u\\u0041\": \"\\\n\\x\"",
 		"---\n---\nx: y\n...\n", "\ta: 1", "a:\r\n  b: 1\r\n", "a: b: c", "a: >-\n  x\n\n y\n", "[a, b: c]", "\"a\": 'b'", "a: 0x1f\nb: 1e3\nc: .inf\n", "{\n", "a: #c\n", "-\n-\n",
 		"\r\r0", "!", "a:\n-\ng:", "\n0\t\t----\t\n", ">-\n 00\n\n 0", "{a: [env:X, b:c:d], 'e':f}", "...0", "{b:}",
 	} {

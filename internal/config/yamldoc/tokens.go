@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
@@ -78,27 +79,71 @@ func isPlainToken(tk *token.Token) bool {
 }
 
 // firstLoss finds the first character of the source, spaces aside, that is in
-// no token; -1 if there is none. The library drops some silently.
-func firstLoss(src string, tokens token.Tokens) int {
+// no token, and says what is wrong there; -1 if there is none. The library drops
+// some silently.
+func firstLoss(src string, tokens token.Tokens) (at int, say string) {
+	const lost = "this can't be read as YAML; put a text that begins here in quotes"
 	rest := src
 	for _, tk := range tokens {
+		escaped := false
 		for _, want := range tk.Origin {
 			if isSpace(want) {
+				escaped = false
 				continue
 			}
 			rest = strings.TrimLeftFunc(rest, isSpace)
 			got, size := utf8.DecodeRuneInString(rest)
 			if got != want {
-				return len(src) - len(rest)
+				return len(src) - len(rest), lost
 			}
 			rest = rest[size:]
+			if escaped = want == '\\' && !escaped && tk.Type == token.DoubleQuoteType; !escaped {
+				continue
+			}
+			n, ok := hexEscape(rest)
+			if !ok {
+				return len(src) - len(rest) - size,
+					`this is no character: an escape is "\x" with two, "\u" with four or "\U" with eight hexadecimal digits; write the character itself, or "\\" for a backslash`
+			}
+			rest, escaped = rest[n:], n == 0
 		}
 	}
 	rest = strings.TrimLeftFunc(rest, isSpace)
 	if rest == "" {
-		return -1
+		return -1, ""
 	}
-	return len(src) - len(rest)
+	return len(src) - len(rest), lost
+}
+
+// hexEscape is the length of what follows the backslash of a character written
+// in hexadecimal digits, or in two such escapes as in JSON: the library leaves
+// that out of the token's origin. It is 0 for any other escape. ok is false if
+// it is no character, of which the library makes one all the same.
+func hexEscape(s string) (n int, ok bool) {
+	var digits int
+	switch {
+	case strings.HasPrefix(s, "x"):
+		digits = 2
+	case strings.HasPrefix(s, "u"):
+		digits = 4
+	case strings.HasPrefix(s, "U"):
+		digits = 8
+	default:
+		return 0, true
+	}
+	if len(s) <= digits {
+		return 0, false
+	}
+	v, err := strconv.ParseUint(s[1:1+digits], 16, 32)
+	if err != nil {
+		return 0, false
+	}
+	r := rune(v)
+	if more, found := strings.CutPrefix(s[1+digits:], `\u`); found && digits == 4 && len(more) >= 4 && utf16.IsSurrogate(r) {
+		low, err := strconv.ParseUint(more[:4], 16, 32)
+		return 11, err == nil && utf16.DecodeRune(r, rune(low)) != utf8.RuneError
+	}
+	return 1 + digits, v <= utf8.MaxRune && utf8.ValidRune(r)
 }
 
 func isSpace(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }

@@ -4,6 +4,7 @@ package anthropic
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
@@ -54,6 +55,7 @@ func readAnswer(body []byte) (a wire.Answer, ok bool) {
 
 // stream follows message_start … message_stop.
 type stream struct {
+	begun    bool // content has come
 	complete bool
 	usage    llm.Usage
 }
@@ -63,6 +65,12 @@ func (s *stream) Complete() bool { return s.complete }
 func (s *stream) Last() bool { return s.complete }
 
 func (s *stream) Kind(ev *wire.Event) wire.EventKind {
+	k := s.kind(ev)
+	s.begun = s.begun || k == wire.Content
+	return k
+}
+
+func (s *stream) kind(ev *wire.Event) wire.EventKind {
 	name := ev.Name
 	switch {
 	case string(name) == "error":
@@ -82,11 +90,6 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		return wire.Preamble
 	case "ping":
 		return wire.Preamble
-	case "content_block_start":
-		if emptyBlock(ev.Data) {
-			return wire.Preamble
-		}
-		return wire.Content
 	case "message_stop":
 		s.complete = true
 		return wire.Content
@@ -94,9 +97,13 @@ func (s *stream) Kind(ev *wire.Event) wire.EventKind {
 		return wire.Failed
 	case "message_delta":
 		usageOf(ev.Data, &s.usage)
-		return wire.Content
-	case "content_block_delta", "content_block_stop":
-		return wire.Content
+		return s.unless(usageOnly, ev.Data)
+	case "content_block_start":
+		return s.unless(emptyBlock, ev.Data)
+	case "content_block_delta":
+		return s.unless(emptyDelta, ev.Data)
+	case "content_block_stop":
+		return s.unless(nothing, ev.Data)
 	}
 	// Unknown events survive; one without a type may be an error that a
 	// compatible vendor wrote its own way.
@@ -118,24 +125,66 @@ func typeOf(data []byte) (t []byte) {
 	return t
 }
 
+// unless makes content of an event, unless it holds nothing of the answer and
+// nothing of it has come: then another provider can still serve.
+func (s *stream) unless(empty func(data []byte) bool, data []byte) wire.EventKind {
+	if !s.begun && empty(data) {
+		return wire.Preamble
+	}
+	return wire.Content
+}
+
+// nothing is what the end of a block holds: before content it is an empty one's.
+func nothing([]byte) bool { return true }
+
+// emptyDelta tells a delta of a text or of thinking without a letter. The input
+// of a tool is content, empty or not: its call was.
+func emptyDelta(data []byte) bool {
+	empty := false
+	_ = wire.Members(data, func(name, value []byte) { // not JSON: content, forwarded as it is
+		if string(name) == "delta" {
+			empty = emptyText(value, "text_delta", "thinking_delta", "signature_delta")
+		}
+	})
+	return empty
+}
+
+// usageOnly tells a message_delta that does not say why the answer ended.
+func usageOnly(data []byte) bool {
+	ended := false
+	err := wire.Members(data, func(name, value []byte) {
+		if string(name) != "delta" {
+			return
+		}
+		_ = wire.Members(value, func(name, value []byte) { // no object: it says nothing
+			ended = ended || string(name) == "stop_reason" && string(value) != "null"
+		})
+	})
+	return err == nil && !ended
+}
+
 // emptyBlock tells whether a content_block_start only announces a block that
 // its deltas will fill: text or thinking without text. A tool call is content.
 func emptyBlock(data []byte) bool {
 	empty := false
 	_ = wire.Members(data, func(name, value []byte) { // not JSON: content, forwarded as it is
-		if string(name) != "content_block" {
-			return
+		if string(name) == "content_block" {
+			empty = emptyText(value, "text", "thinking")
 		}
-		text, kind := true, ""
-		_ = wire.Members(value, func(name, value []byte) {
-			switch string(name) {
-			case "type":
-				kind = string(value)
-			case "text", "thinking", "signature":
-				text = text && string(value) == `""`
-			}
-		})
-		empty = text && (kind == `"text"` || kind == `"thinking"`)
 	})
 	return empty
+}
+
+// emptyText tells an object of one of these types that holds no text.
+func emptyText(object []byte, types ...string) bool {
+	empty, known := true, false
+	_ = wire.Members(object, func(name, value []byte) { // not JSON: not of a known type
+		switch string(name) {
+		case "type":
+			known = len(value) > 2 && slices.Contains(types, string(value[1:len(value)-1]))
+		case "text", "thinking", "signature":
+			empty = empty && string(value) == `""`
+		}
+	})
+	return empty && known
 }

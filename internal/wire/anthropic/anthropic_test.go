@@ -29,6 +29,10 @@ func TestStreamReader(t *testing.T) {
 	block := func(content string) string {
 		return event("content_block_start", `{"type":"content_block_start","index":0,"content_block":`+content+`}`)
 	}
+	deltaOf := func(delta string) string {
+		return event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":`+delta+`}`)
+	}
+	blockStop := event("content_block_stop", `{"type":"content_block_stop","index":0}`)
 	for _, c := range []struct {
 		name, stream, kinds string
 		complete            bool
@@ -55,6 +59,27 @@ func TestStreamReader(t *testing.T) {
 		{"a block start that is not JSON is content", event("content_block_start", `{"content_block":`), "C", false},
 		{"thinking deltas are content", event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}}`), "C", false},
 		{"tool input is content", event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":""}}`), "C", false},
+
+		{"an empty text delta is a preamble", start + textBlock + deltaOf(`{"type":"text_delta","text":""}`), "PPP", false},
+		{"an empty thinking delta is a preamble", deltaOf(`{"type":"thinking_delta","thinking":""}`), "P", false},
+		{"an empty signature delta is a preamble", deltaOf(`{"signature":"", "type" : "signature_delta"}`), "P", false},
+		{"a text delta with a space is content", deltaOf(`{"type":"text_delta","text":" "}`), "C", false},
+		{"a signature delta is content", deltaOf(`{"type":"signature_delta","signature":"x"}`), "C", false},
+		{"a citation is content", deltaOf(`{"type":"citations_delta","citation":{"cited_text":""}}`), "C", false},
+		{"a delta of an unknown type is content", deltaOf(`{"type":"hologram_delta","text":""}`), "C", false},
+		{"a delta without a type is content if it has text", deltaOf(`{"text":"hi"}`), "C", false},
+		{"a delta that is not JSON is content", event("content_block_delta", `{"delta":`), "C", false},
+		{"the stop of an empty block is a preamble", start + textBlock + blockStop, "PPP", false},
+		{"the stop of a tool call is content", block(`{"type":"tool_use","id":"toolu_1","name":"f","input":{}}`) + blockStop, "CC", false},
+		{"a message_delta with usage only is a preamble", start + event("message_delta", `{"type":"message_delta","delta":{"stop_reason":null,"stop_sequence":null},"usage":{"output_tokens":0}}`), "PP", false},
+		{"a message_delta without a delta is a preamble", event("message_delta", `{"type":"message_delta","usage":{"output_tokens":0}}`), "P", false},
+		{"a stop_reason is content", start + event("message_delta", `{"type":"message_delta","delta":{"stop_reason":"refusal"}}`), "PC", false},
+		{"a message_delta that is not JSON is content", event("message_delta", `{"delta":{`), "C", false},
+		{"an answer that is empty is held to its stop_reason", start + textBlock + deltaOf(`{"type":"text_delta","text":""}`) + blockStop +
+			event("message_delta", `{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}`) + stop, "PPPPCC", true},
+		{"an answer that is empty without a stop_reason is held to its end", start + textBlock + blockStop + stop, "PPPC", true},
+		{"after the first content all is content", delta + deltaOf(`{"type":"text_delta","text":""}`) + textBlock + blockStop + event("ping", `{"type":"ping"}`) +
+			event("message_delta", `{"type":"message_delta","delta":{}}`), "CCCCPC", false},
 
 		{"an error event before content", start + event("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "PF", false},
 		{"an error event after content", start + delta + event("error", `{"type":"error","error":{"type":"api_error","message":"x"}}`), "PCF", false},

@@ -1,6 +1,11 @@
 package anthropic
 
-import "github.com/interlock-gateway/interlock/internal/wire"
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/interlock-gateway/interlock/internal/wire"
+)
 
 // errorType maps a status to the vendor's error type.
 func errorType(e *wire.Error) string {
@@ -53,4 +58,60 @@ func appendStreamError(b []byte, e *wire.Error) []byte {
 	b = append(b, "event: error\ndata: "...)
 	b = appendError(b, e)
 	return append(b, "\n\n"...)
+}
+
+// AppendStreamError is the format's: an error event does not depend on what came
+// before it.
+func (s *stream) AppendStreamError(b []byte, e *wire.Error) []byte { return appendStreamError(b, e) }
+
+// AppendFailed renders a provider's error event as "event: error" with the
+// vendor's object in it. The official SDKs raise an error at that name alone:
+// at the end of any other event they take the answer for whole
+// (@anthropic-ai/sdk 1.14.0, measured 2026-12). One that is so already stays as
+// it is.
+func (s *stream) AppendFailed(b []byte, ev *wire.Event) []byte {
+	if string(ev.Name) == "error" && isVendors(ev.Data) {
+		return append(b, ev.Raw...)
+	}
+	b = append(b, "event: error\ndata: "...)
+	b = append(b, bytes.ReplaceAll(s.ErrorBody(ev), []byte("\n"), []byte("\ndata: "))...)
+	return append(b, "\n\n"...)
+}
+
+// ErrorBody renders a provider's error event as an error body, with the
+// provider's words.
+func (*stream) ErrorBody(ev *wire.Event) []byte {
+	if isVendors(ev.Data) {
+		return bytes.Clone(ev.Data)
+	}
+	e := wire.ReadProviderError(ev.Data)
+	if e.Type == "" {
+		e.Type = "api_error"
+	}
+	b := wire.AppendString([]byte(`{"type":"error","error":{"type":`), e.Type)
+	b = wire.AppendString(append(b, `,"message":`...), e.Message)
+	if e.Code != nil {
+		b = append(append(b, `,"code":`...), e.Code...)
+	}
+	b = append(b, '}')
+	var v struct {
+		RequestID string `json:"request_id"`
+	}
+	if json.Unmarshal(ev.Data, &v) == nil && v.RequestID != "" {
+		b = wire.AppendString(append(b, `,"request_id":`...), v.RequestID)
+	}
+	return append(b, '}')
+}
+
+// isVendors tells the vendor's own error object from those of compatible
+// vendors.
+func isVendors(data []byte) bool {
+	var v struct {
+		Type  string `json:"type"`
+		Error struct {
+			Type    string  `json:"type"`
+			Message *string `json:"message"`
+		} `json:"error"`
+	}
+	return json.Unmarshal(data, &v) == nil && v.Type == "error" && v.Error.Type != "" && v.Error.Message != nil
 }

@@ -3,6 +3,8 @@
 package openaichat
 
 import (
+	"encoding/json"
+
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/wire"
 )
@@ -47,7 +49,8 @@ func Embeddings() *llm.Endpoint {
 }
 
 // readAnswer: an answer has no "error", or a null one. Some vendors answer 200
-// with an error object; vLLM's is flat and says so in "object".
+// with an error object; vLLM's is flat and says so in "object", and OpenRouter's
+// can be a choice's.
 func readAnswer(body []byte) (a wire.Answer, ok bool) {
 	err := wire.Members(body, func(name, value []byte) {
 		switch string(name) {
@@ -55,6 +58,8 @@ func readAnswer(body []byte) (a wire.Answer, ok bool) {
 			a.Error = a.Error || string(value) == `"error"`
 		case "error":
 			a.Error = a.Error || string(value) != "null"
+		case "choices":
+			a.Error = a.Error || mentionsError(value) && choiceFailed(value)
 		case "usage":
 			readUsage(value, &a.Usage)
 		}
@@ -62,31 +67,18 @@ func readAnswer(body []byte) (a wire.Answer, ok bool) {
 	return a, err == nil
 }
 
-// errorType maps a status to the vendor's error type.
-func errorType(e *wire.Error) string {
-	switch {
-	case e.Status == 429 && (e.Code == "upstream_quota" || e.Code == "budget_exceeded"):
-		return "insufficient_quota"
-	case e.Status == 429:
-		return "rate_limit_error"
-	case e.Status < 500:
-		return "invalid_request_error"
+// choiceFailed looks whether an "error" that stands somewhere in the choices is
+// one's own (OpenRouter). It decodes them: see mentionsError.
+func choiceFailed(choices []byte) bool {
+	var list []struct {
+		Error        json.RawMessage `json:"error"`
+		FinishReason string          `json:"finish_reason"`
 	}
-	return "server_error"
-}
-
-func appendError(b []byte, e *wire.Error) []byte {
-	b = append(b, `{"error":{"message":`...)
-	b = wire.AppendString(b, e.Text())
-	b = append(b, `,"type":`...)
-	b = wire.AppendString(b, errorType(e))
-	b = append(b, `,"code":`...)
-	b = wire.AppendString(b, e.Code)
-	return append(b, `,"param":null}}`...)
-}
-
-func appendStreamError(b []byte, e *wire.Error) []byte {
-	b = append(b, "data: "...)
-	b = appendError(b, e)
-	return append(b, "\n\n"...)
+	_ = json.Unmarshal(choices, &list) // what has the expected type is read all the same
+	for _, ch := range list {
+		if ch.FinishReason == "error" || len(ch.Error) > 0 && string(ch.Error) != "null" {
+			return true
+		}
+	}
+	return false
 }

@@ -92,24 +92,10 @@ func mentionsUsage(data []byte) bool {
 }
 
 // failed looks whether an "error" that stands somewhere in a chunk is the
-// chunk's own: at the top, or a choice's (OpenRouter).
+// chunk's own: at the top, or a choice's.
 func failed(data []byte) bool {
-	if a, ok := readAnswer(data); a.Error && ok {
-		return true
-	}
-	var c struct {
-		Choices []struct {
-			Error        json.RawMessage `json:"error"`
-			FinishReason string          `json:"finish_reason"`
-		} `json:"choices"`
-	}
-	_ = json.Unmarshal(data, &c) // what has the expected type is read all the same
-	for _, ch := range c.Choices {
-		if ch.FinishReason == "error" || len(ch.Error) > 0 && string(ch.Error) != "null" {
-			return true
-		}
-	}
-	return false
+	a, ok := readAnswer(data)
+	return a.Error && ok
 }
 
 // hasContent tells a chunk that carries part of the answer from one that only

@@ -137,41 +137,8 @@ func (s *stream) appendFailed(b []byte, id, code string, o *errorObject) []byte 
 	return append(b, "}\n\n"...)
 }
 
-// providerError reads an error in the forms that providers use in a stream:
-// OpenAI's, flat in older versions; one without a type; the response that
-// failed inside response.completed; or plain text.
+// providerError reads an error in the forms that providers use in a stream.
 func providerError(data []byte) errorObject {
-	type form struct {
-		Message string          `json:"message"`
-		Type    string          `json:"type"`
-		Code    json.RawMessage `json:"code"` // some vendors write a number
-	}
-	var v struct {
-		form
-		Error    *form `json:"error"`
-		Response struct {
-			Error *form `json:"error"`
-		} `json:"response"`
-	}
-	err := json.Unmarshal(data, &v) // what has the expected type is read all the same
-	f := v.form
-	switch {
-	case v.Error != nil && v.Error.Message != "":
-		f = *v.Error
-	case v.Response.Error != nil:
-		f = *v.Response.Error
-	case err != nil && f.Message == "":
-		f.Message = string(data)
-	}
-	if f.Message == "" {
-		f.Message = "the provider reported an error without a message"
-	}
-	if f.Type == "error" { // the event's, in a flat one
-		f.Type = ""
-	}
-	o := errorObject{Message: f.Message, Type: f.Type}
-	if json.Unmarshal(f.Code, &o.Code) != nil && string(f.Code) != "null" {
-		o.Code = string(f.Code)
-	}
-	return o
+	e := wire.ReadProviderError(data)
+	return errorObject{Message: e.Message, Type: e.Type, Code: e.CodeText()}
 }

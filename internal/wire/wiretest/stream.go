@@ -129,3 +129,32 @@ func Cuts(s string, f func(parts ...string)) {
 		}
 	}
 }
+
+// FailedReader is a reader that can render the provider's error event.
+type FailedReader interface {
+	wire.StreamReader
+	wire.StreamErrors
+}
+
+// Fail reads a stream up to the provider's error event. The event and the
+// reader that took it for one are returned.
+func Fail(t TB, f *wire.Format, stream string) (FailedReader, wire.Event) {
+	t.Helper()
+	r, ok := Reader(t, f, streamRequest).(FailedReader)
+	if !ok {
+		t.Fatalf("the reader of %s renders no error events", f.ID)
+	}
+	s := wire.NewEventStream(nil)
+	if _, err := s.Fill(strings.NewReader(stream)); err != nil {
+		t.Fatalf("%v", err)
+	}
+	for {
+		ev, more := s.Next()
+		if !more {
+			t.Fatalf("no event of %q is a failure", stream)
+		}
+		if r.Kind(&ev) == wire.Failed {
+			return r, ev
+		}
+	}
+}
