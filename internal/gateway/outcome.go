@@ -135,10 +135,12 @@ func clientStatus(at *attempt) int {
 // streamAnswer renders a provider's error as the event that ends a stream of
 // which only keep-alives were sent: agents look for its words.
 func (ex *exchange) streamAnswer(at *attempt) []byte {
-	if s, ok := ex.format.NewStream(&ex.envelope).(wire.StreamErrors); ok {
-		var one bytes.Buffer // an event's data is one line
-		if told, is := ex.format.ReadAnswer(at.answer.body); is && told.Error && json.Compact(&one, at.answer.body) == nil {
-			return s.AppendFailed(nil, &wire.Event{Data: one.Bytes(), HasData: true})
+	r := ex.format.NewStream(&ex.envelope)
+	var one bytes.Buffer // an event's data is one line
+	if s, ok := r.(wire.StreamErrors); ok && json.Compact(&one, at.answer.body) == nil {
+		ev := wire.Event{Data: one.Bytes(), HasData: true, Raw: fmt.Appendf(nil, "data: %s\n\n", one.Bytes())}
+		if r.Kind(&ev) == wire.Failed {
+			return s.AppendFailed(nil, &ev)
 		}
 	}
 	return ex.streamError(ex.attemptError(at))

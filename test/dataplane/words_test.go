@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/fakellm"
+	"github.com/interlock-gateway/interlock/internal/testutil/gwtest"
 )
 
 // A 403 is not always about a key: some vendors refuse a text with it, or a
@@ -103,4 +104,21 @@ func TestER_AUTH_the_list_of_models_records_refusals(t *testing.T) {
 			t.Errorf("%s: %d, recorded as %d of %s", path, got.Status, rec.Status, rec.Endpoint)
 		}
 	}
+}
+
+// A provider that answers after the first keep-alive can no longer have a status
+// of its own; its words still reach the client, as the event of the format.
+// Claude Code makes its history shorter by them.
+func TestER_ONE_words_behind_keep_alives(t *testing.T) {
+	const words = "prompt is too long: 210000 tokens > 200000 maximum"
+	eachDialect(t, func(t *testing.T, d *dialect) {
+		a := gwtest.NewFake(t)
+		gw := keepAliveOf(t, 20*time.Millisecond, d.provider(a.URL, "first"), d.route("first"))
+		a.Rules(t, fakellm.Rule{Action: "status", Status: 400, Type: "invalid_request_error", Message: words, DelayMS: 150})
+		got := gw.Post(t, d.path, d.ask(true))
+		wantEarlyHead(t, got.Header)
+		if e := d.wantBroken(t, got); e.Message != words {
+			t.Errorf("%q: %s", e.Message, got.Body)
+		}
+	})
 }
