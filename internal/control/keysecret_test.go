@@ -332,3 +332,25 @@ func TestRS_KEY_2_at_its_end(t *testing.T) {
 		t.Error("the first secret does not work")
 	}
 }
+
+// TestBY_13_a_key_without_its_secret: a key whose secret can't be read is not
+// shown as active, and can be switched off.
+func TestBY_13_a_key_without_its_secret(t *testing.T) {
+	e := newEnv(t)
+	e.setenv("CI_KEY", named)
+	e.setenv("HELD", "sk-behind-a-reference-0001")
+	e.put(provider("a"), declared, `{"kind":"Key","name":"v","type":"virtual","providerCredential":{"provider":"a","apiKey":"env:HELD"}}`)
+	e.setenv("CI_KEY", "")
+	e.setenv("HELD", "")
+	e.reload()
+	if got := e.show("Key", "ci"); got["active"] != false || !strings.Contains(text(got["warnings"]), "CI_KEY") {
+		t.Errorf("it is shown as %v", got)
+	}
+	_, err := e.try(put(t, `{"kind":"Key","name":"ci","type":"service","labels":{"a":"b"}}`))
+	refused(t, err, 400, "secret", "CI_KEY")
+	e.put(`{"kind":"Key","name":"ci","type":"service","enabled":false}`, `{"kind":"Key","name":"v","type":"virtual","enabled":false,"providerCredential":{"provider":"a"}}`)
+	_, err = e.try(put(t, `{"kind":"Key","name":"ci","type":"service"}`))
+	refused(t, err, 400, "secret", "CI_KEY")
+	_, err = e.try(put(t, `{"kind":"Key","name":"v","type":"virtual","providerCredential":{"provider":"a"}}`))
+	refused(t, err, 400, "secret", "HELD")
+}

@@ -49,7 +49,7 @@ func (c *compiler) named(doc resource.Document, k *resource.Key, key *auth.Key, 
 	}
 	clash := clashes(k, hash, issued)
 	switch {
-	case err != nil && c.Tolerate != nil && c.Tolerate(k):
+	case err != nil && (!c.written(doc) || !k.IsEnabled()):
 		c.warn(doc, "secret", "secret", "its secret can't be used, so it admits nobody: %v", err)
 		return
 	case err != nil:
@@ -204,7 +204,7 @@ func (c *compiler) checkCredential(doc resource.Document, k *resource.Key) {
 	_, err := c.Resolve(k, k.ProviderCredential.APIKey)
 	switch {
 	case err == nil:
-	case c.Tolerate != nil && c.Tolerate(k):
+	case !c.written(doc), !k.IsEnabled():
 		c.warn(doc, "secret", "providerCredential.apiKey", "it can't be read, so the key admits nobody: %v", err)
 	default:
 		c.problem(doc, "secret", "providerCredential.apiKey", "%v", err)
