@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -67,6 +68,10 @@ type Options struct {
 	// Audit records what an operator did to the run-time state; nil records
 	// nothing. Changes of the configuration are recorded by Control.
 	Audit func(control.Entry) error
+	// LookUp gives the addresses of a host name, so that a provider that leads
+	// to where none may be is refused at the save; nil leaves that to the dial.
+	// It ends with its context.
+	LookUp func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Replica names this process where several share a configuration; empty is
 	// "local".
 	Replica string
@@ -163,6 +168,7 @@ func (s *server) registerAll() {
 	s.registerAuth()
 	s.registerStats()
 	s.registerLive()
+	s.answerEnums()
 }
 
 // publishSpec serves the document to everybody.

@@ -3,6 +3,7 @@ package admin_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -50,6 +51,55 @@ func TestRT_PAT_1_parallel_saves_leave_no_conflict(t *testing.T) {
 	}
 	if e.live.Load().Revision != uint64(e.revision()) || e.revision() != pairs+1 {
 		t.Errorf("live is %d, stored is %d", e.live.Load().Revision, e.revision())
+	}
+}
+
+// RT-PAT-3: a conflict is reported at the object and field that is being
+// written, whichever of the two names comes first, and names the other one.
+func TestRT_PAT_3_a_conflict_is_at_what_is_written(t *testing.T) {
+	e := newEnv(t)
+	e.provider("a")
+	for _, n := range []string{"1", "2"} {
+		body := routeBody("a", "m"+n+"-*", "one-of-"+n)
+		body["aliases"] = []any{map[string]any{"name": "al-" + n, "wireModels": map[string]any{"a": "x"}}}
+		e.admin("PUT", "/routes/r"+n, body).want(201)
+	}
+	aliased := func(name string) map[string]any {
+		body := routeBody("a", "zz-*")
+		body["aliases"] = []any{map[string]any{"name": name, "wireModels": map[string]any{"a": "x"}}}
+		return body
+	}
+	for _, c := range []struct {
+		name, other, path string
+		body              map[string]any
+	}{
+		{"r1", "r2", "modelPatterns[1]", routeBody("a", "zz-*", "m2-*")},
+		{"r2", "r1", "modelPatterns[1]", routeBody("a", "zz-*", "m1-*")},
+		{"r0", "r1", "modelPatterns[1]", routeBody("a", "zz-*", "al-1")},
+		{"r9", "r1", "modelPatterns[0]", routeBody("a", "AL-1")},
+		{"r0", "r1", "aliases[0].name", aliased("al-1")},
+		{"r0", "r1", "aliases[0].name", aliased("one-of-1")},
+		{"r9", "r1", "aliases[0].name", aliased("one-of-1")},
+	} {
+		p := e.admin("PUT", "/routes/"+c.name, c.body).code(400, "conflict").problem()
+		if x := p.Errors[0]; len(p.Errors) != 1 || x.Path != c.path || x.Object.Name != c.name || !strings.Contains(x.Message, fmt.Sprintf("%q", c.other)) {
+			t.Errorf("%s against %s: %+v", c.name, c.other, p)
+		}
+		if !slices.Contains(p.Refs, resource.Ref{Kind: "Route", Name: c.other}) || strings.Count(p.Detail, c.other) != 1 {
+			t.Errorf("%s does not name %s: %+v", c.name, c.other, p)
+		}
+	}
+	for name, line := range map[string]int{"r1": 5, "r0": 5} {
+		text := "kind: Route\nname: " + name + "\nmodelPatterns:\n  - zz-*\n  - m2-*\nmembers: [{provider: a}]\n"
+		x := e.admin("POST", "/import", text, "Content-Type", "application/yaml").want(400).problem().Errors[0]
+		if x.Line != line || x.Column != 5 || x.Object.Name != name {
+			t.Errorf("import of %s: %+v", name, x)
+		}
+	}
+	// A name that a provider has is at the name of what is written, too.
+	x := e.admin("PUT", "/providers/r1", providerBody("https://api.example.com")).code(409, "name_taken").errorAt("name")
+	if x.Object.Kind != "Provider" || !strings.Contains(x.Message, `Route "r1"`) {
+		t.Errorf("%+v", x)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestAP_answers_show_defaults(t *testing.T) {
 	e.admin("PUT", "/teams/t", `{}`).want(201)
 	e.admin("POST", "/keys", `{"name":"ci","type":"service"}`).want(201)
 	settings := map[string]any{
-		"enabled": true, "globalPassthrough": false, "globalModelAllowlist": []any{}, "residencies": []any{}, "piiDefault": "off", "unknownModelStatus": 503.0, "allowAnonymousPassthrough": false,
+		"enabled": true, "globalPassthrough": false, "globalModelAllowlist": []any{}, "residencies": []any{"on-prem", "eu", "us", "global"}, "piiDefault": "off", "unknownModelStatus": 503.0, "allowAnonymousPassthrough": false,
 	}
 	if a := e.get("/settings").object(); toJSON(t, a["unknownModelStatus"]) != "503" || a["version"] != 0.0 {
 		t.Errorf("%v", a)

@@ -81,7 +81,7 @@ func (s *server) export(ctx context.Context, in *exportIn) (*rawOut, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Format == "json" || in.Format == "" && prefers(in.Accept, "application/json", "application/yaml") {
+	if in.Format == "json" || in.Format == "" && preferred(in.Accept, "application/yaml", "application/json") == "application/json" {
 		b, err := json.Marshal(map[string]any{"documents": append([]json.RawMessage{}, docs...)})
 		if err != nil {
 			return nil, err
@@ -100,21 +100,6 @@ func (s *server) export(ctx context.Context, in *exportIn) (*rawOut, error) {
 	return &rawOut{ContentType: "application/yaml", Disposition: `attachment; filename="interlock.yaml"`, Body: b.Bytes()}, nil
 }
 
-// prefers tells whether an Accept header names a media type and does not name
-// another one before it.
-func prefers(accept, want, other string) bool {
-	for part := range strings.SplitSeq(accept, ",") {
-		media, _, _ := strings.Cut(part, ";")
-		switch strings.ToLower(strings.TrimSpace(media)) {
-		case want:
-			return true
-		case other:
-			return false
-		}
-	}
-	return false
-}
-
 func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut, error) {
 	ops, where, err := in.read()
 	if err != nil {
@@ -130,7 +115,7 @@ func (s *server) importDocuments(ctx context.Context, in *importIn) (*resultOut,
 		}
 		ops = append(ops, unlisted...)
 	}
-	result, err := s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: in.DryRun, Ops: ops})
+	result, err := s.apply(ctx, ops, in.DryRun)
 	if err != nil {
 		return nil, locate(s.problem(ctx, err, resource.Ref{}), where)
 	}
@@ -178,7 +163,7 @@ func readYAML(raw []byte) ([]control.Op, places, error) {
 			continue
 		}
 		where[target] = standing{at, d.Locate}
-		ops = append(ops, control.Op{Put: d.Object})
+		ops = append(ops, control.Op{Put: d.Object, Nulls: d.Nulls})
 	}
 	if len(list) == 0 && len(ops) == 0 {
 		return nil, nil, invalid("", "the body holds no documents")
@@ -221,13 +206,6 @@ func readDocuments(raw []json.RawMessage) (ops []control.Op, where places, err e
 		target := resource.Ref{Kind: kind.Name, Name: obj.Head().Name}
 		if first, twice := where[target]; twice {
 			report(at, target, resource.Problems{{Code: "invalid", Object: target, Path: "name", Message: fmt.Sprintf("%s is there already, as %s", target, first.at)}})
-			continue
-		}
-		if key, ok := obj.(*resource.Key); ok && resource.IsLiteralSecret(key.Secret) { // only its hash may be stored
-			report(at, target, resource.Problems{{
-				Code: "invalid", Object: target, Path: "secret",
-				Message: "in a document the secret of a key is a reference: env:NAME or file:PATH; without one the key is created and can be rotated for a secret",
-			}})
 			continue
 		}
 		if list := resource.CheckDocument(obj); len(list) > 0 {

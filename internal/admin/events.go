@@ -30,8 +30,8 @@ type eventsIn struct {
 	PageParams
 	Accept     string    `header:"Accept" hidden:"true"`
 	Format     string    `query:"format" enum:"json,csv,ndjson" doc:"csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same."`
-	From       time.Time `query:"from" doc:"Only what ended at this time or later."`
-	To         time.Time `query:"to" doc:"Only what ended before this time."`
+	From       time.Time `query:"from" doc:"Only what ended at this time or later. Attempts and skips are found with their request, by its end."`
+	To         time.Time `query:"to" doc:"Only what ended before this time, likewise."`
 	Kind       string    `query:"kind" enum:"request,attempt,skip,denial,event,admin"`
 	Outcome    string    `query:"outcome" enum:"allow,deny,error,canceled"`
 	Code       string    `query:"code" maxLength:"200"`
@@ -72,9 +72,9 @@ func (s *server) registerAudit() {
 	register(s, operation{
 		Operation: huma.Operation{
 			OperationID: "listAuditEvents", Method: http.MethodGet, Path: "/audit-events", Tags: tags, Summary: "Search the audit, or export it",
-			Description: "Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.",
+			Description: "Newest first. Every row satisfies every filter; its time is that of its record. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.",
 		},
-		role: RoleViewer, accepts: true, lenient: true,
+		role: RoleViewer, accepts: true,
 		answers: map[int]map[string]*huma.MediaType{http.StatusOK: {
 			"application/json":     {Schema: listSchema(schemaOf[audit.Row](s))},
 			"text/csv":             {Schema: &huma.Schema{Type: huma.TypeString}},
@@ -116,12 +116,13 @@ func (s *server) listEvents(ctx context.Context, in *eventsIn) (*eventsOut, erro
 
 // format is the form of the answer.
 func (in *eventsIn) format() string {
-	switch {
-	case in.Format != "":
+	if in.Format != "" {
 		return in.Format
-	case prefers(in.Accept, "text/csv", "application/json"):
+	}
+	switch preferred(in.Accept, "application/json", "text/csv", "application/x-ndjson") {
+	case "text/csv":
 		return "csv"
-	case prefers(in.Accept, "application/x-ndjson", "application/json"):
+	case "application/x-ndjson":
 		return "ndjson"
 	}
 	return "json"

@@ -156,7 +156,6 @@ func TestRS_AUDIT_filters_and_pages(t *testing.T) {
 		"category=rate_limit&kind=request": func(audit.Row) bool { return false },
 		"status=429":                       func(r audit.Row) bool { return r.Status == 429 },
 		"status=503&team=platform":         func(r audit.Row) bool { return r.Status == 503 },
-		"color=red&kind=admin":             func(r audit.Row) bool { return r.Kind == "admin" },
 		"from=" + at(10):                   func(r audit.Row) bool { return r.Kind == "admin" || number(r) >= 10 },
 		"to=" + at(10):                     func(r audit.Row) bool { return r.Kind != "admin" && number(r) < 10 },
 		"from=" + at(10) + "&to=" + at(20): func(r audit.Row) bool { return number(r) >= 10 && number(r) < 20 },
@@ -180,7 +179,7 @@ func TestRS_AUDIT_filters_and_pages(t *testing.T) {
 	if a := e.get("/audit-events?kind=admin&limit=1"); a.object()["nextCursor"] != nil || len(a.object()["items"].([]any)) != 1 {
 		t.Errorf("%s", a.body)
 	}
-	for _, q := range []string{"kind=x", "outcome=maybe", "from=yesterday", "cursor=x", "cursor=e30", "format=xml", "to=2026", "status=x", "status=7", "kind=admin&kind=denial"} {
+	for _, q := range []string{"kind=x", "outcome=maybe", "from=yesterday", "cursor=x", "cursor=e30", "format=xml", "to=2026", "status=x", "status=7", "kind=admin&kind=denial", "color=red&kind=admin"} {
 		e.admin("GET", "/audit-events?"+q, nil).code(400, "invalid")
 	}
 }
@@ -272,7 +271,7 @@ func TestAP_decision(t *testing.T) {
 		case "req-001":
 			return &routing.Plan{
 				Revision: rec.ConfigVersion, Model: rec.RequestedModel, Route: "chat", Steps: []routing.Step{{Stage: routing.StageRoute, Code: "picked", Subject: "chat"}},
-				Candidates: []routing.Candidate{{Route: "chat", Provider: "a"}},
+				Candidates: []routing.Candidate{{Route: "chat", Provider: "a", Credential: routing.CredentialOwn, State: routing.Healthy, Strategy: "failover"}},
 			}, nil
 		case "req-002":
 			return nil, nil

@@ -19,18 +19,18 @@ var full = map[string]struct{ kind, name, body string }{
 		"modelPatterns":["llama-*"],"modelAliases":{"fast":"llama-3"},"staticModels":["llama-3"],"residency":"eu",
 		"dataHandling":{"zeroDataRetention":true,"noPromptTraining":true,"jurisdiction":"EU"},
 		"timeouts":{"connectMs":1,"responseHeaderMs":2,"streamIdleMs":3,"totalMs":4},"headers":{"x-a":"b"},"drained":true,"allowInsecure":true,
-		"proxyUrl":"http://proxy.example.com:3128","http2":true,"healthProbe":{"intervalSeconds":60,"model":"llama-3"},"contextWindows":{"llama-3":8000},"apiKey":"env:MAIN_KEY"}`},
+		"proxyUrl":"http://proxy.example.com:3128","http2":true,"healthProbe":{"enabled":false,"intervalSeconds":60,"model":"llama-3"},"contextWindows":{"llama-3":8000},"apiKey":"env:MAIN_KEY"}`},
 	"RS-PROV-1": {"Provider", "openai", `{"enabled":false,"type":"openai","openai":{"organization":"o","project":"p"},"apiKey":"env:MAIN_KEY"}`},
 	"RS-ROUTE": {"Route", "all-route", `{"enabled":true,"description":"d","modelPatterns":["a-*","b"],"members":[{"provider":"used","weight":3,"priority":0,"fallbackOnly":true,"credentialMode":"org-key","state":"healthy"},{"provider":"all","weight":0,"priority":1,"fallbackOnly":false,"credentialMode":"org-key","state":"drained"}],
 		"aliases":[{"name":"best","wireModels":{"used":"a-1","all":"b"}}],"orgKeyFallbackForCallerCredentials":true,"strategy":{"type":"failover"},"switchFamilyOnQuota":false,"onLoss":"allow"}`},
 	"RS-KEY-1": {"Key", "all", `{"enabled":true,"type":"service","team":"platform","owner":{"user":"ann@example.com"},"expiresAt":"2099-01-02T03:04:05Z","labels":{"a":"b"},"agent":"bot","pii":"off",
-		"allowedProviders":["used"],"allowedResidencies":["eu"],"dataHandling":{"zeroDataRetention":true}}`},
+		"allowedProviders":["used"],"allowedResidencies":["eu"],"dataHandling":{"zeroDataRetention":true,"noPromptTraining":false}}`},
 	"RS-MODEL": {"Model", "all-*", `{"enabled":true,"modality":"embedding","family":"openai","contextWindow":1000,"maxOutputTokens":10,
 		"prices":{"input":1.5,"output":2,"cacheRead":0.1,"cacheWrite5m":0,"cacheWrite1h":3},"deprecated":"2027-01-01T00:00:00Z"}`},
 	"RS-ORG: department": {"Department", "IT", `{"enabled":true,"description":"d"}`},
 	"RS-ORG: team":       {"Team", "platform", `{"enabled":true,"department":"IT","description":"d"}`},
 	"RS-ORG: user":       {"User", "ann@example.com", `{"enabled":true,"team":"platform","groups":["a","b"],"role":"viewer"}`},
-	"RS-SET":             {"Settings", "settings", `{"enabled":true,"residencies":["sweden"],"unknownModelStatus":404,"piiDefault":"off","globalPassthrough":true,"allowAnonymousPassthrough":true,"requireDataHandling":{"jurisdiction":"EU"}}`},
+	"RS-SET":             {"Settings", "settings", `{"enabled":true,"residencies":["on-prem","eu","us","global","sweden"],"unknownModelStatus":404,"piiDefault":"off","globalPassthrough":true,"allowAnonymousPassthrough":true,"requireDataHandling":{"zeroDataRetention":false,"noPromptTraining":false,"jurisdiction":"EU"}}`},
 }
 
 // notBuilt are fields that this version refuses; a step that builds one moves

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,7 @@ type env struct {
 	down     atomic.Bool  // the store can't be reached
 	reads    atomic.Int64 // after so many reads of records, if not 0
 	explain  func(audit.Record) (*routing.Plan, error)
+	lookUp   func(ctx context.Context, host string) ([]netip.Addr, error)
 	logged   *syncBuffer
 }
 
@@ -188,6 +190,12 @@ func newEnv(tb testing.TB) *env {
 	e.handler, err = admin.New(admin.Options{
 		Control: e.control, Records: flaky{e.store, e}, Sync: e.importer.Sync, Auth: tokens.Authenticate, Log: log, Now: e.now, Version: "1.2.3-test",
 		Live: e.live.Load,
+		LookUp: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			if e.lookUp == nil {
+				return nil, errors.New("no name is known")
+			}
+			return e.lookUp(ctx, host)
+		},
 		Explain: func(_ context.Context, rec audit.Record) (*routing.Plan, error) {
 			if e.explain == nil {
 				return nil, errors.New("it can't be explained in this test")

@@ -49,7 +49,7 @@ func (s *server) registerKeys(r Resource, answer, input *huma.Schema) {
 	register(s, operation{
 		Operation: huma.Operation{
 			OperationID: "rotateKey", Method: http.MethodPost, Path: one + "/rotate", Tags: []string{r.Tag}, DefaultStatus: http.StatusCreated,
-			Summary: "Replace a key's secret", Description: "Makes a successor with the same rights and answers with its secret, once. The old secret works until the overlap ends.",
+			Summary: "Replace a key's secret", Description: "Makes a successor with the same rights and answers with its secret, once. Every secret that the key has works until the overlap ends, and the key has a new version. One that has expired or ended is refused with 409.",
 		},
 		role: RoleAdmin, body: rotateSchema(), optionalBody: true, errors: []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed},
 		answers: map[int]map[string]*huma.MediaType{http.StatusCreated: jsonBody(created), http.StatusOK: jsonBody(change)},
@@ -173,18 +173,12 @@ func (s *server) rotateKey(ctx context.Context, r Resource, in *rotateIn) (*obje
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.opt.Control.Get(ctx, r.Kind, in.Name)
-	if err != nil {
-		return nil, cond.failed(err)
+	if cond.never || cond.absent {
+		return nil, fault(http.StatusPreconditionFailed, "stale", "the If-Match is no version of this key; load it again and repeat")
 	}
-	// Rotating does not write the key itself, so looking now is as good as
-	// looking in the transaction.
-	if cond.never || cond.absent || cond.version > 0 && cond.version != now.Version {
-		return nil, fault(http.StatusPreconditionFailed, "stale", "Key %q was changed meanwhile: it has version %d. Load it again and repeat", now.Head().Name, now.Version)
-	}
-	made, result, err := s.opt.Control.RotateKey(ctx, principal(ctx).Name, now.ID, overlap, in.DryRun)
+	made, result, err := s.opt.Control.RotateKey(ctx, principal(ctx).Name, in.Name, overlap, cond.version, in.DryRun)
 	if err != nil {
-		return nil, s.problem(ctx, err, resource.Ref{Kind: r.Kind, Name: now.Head().Name})
+		return nil, s.problem(ctx, cond.failed(err), resource.Ref{Kind: r.Kind, Name: in.Name})
 	}
 	return issued(r, made, result, in.DryRun)
 }

@@ -2,7 +2,10 @@ package admin_test
 
 import (
 	"bytes"
+	"reflect"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -272,5 +275,113 @@ func (e *env) enforce(text string) {
 	e.t.Helper()
 	if _, err := e.control.Enforce(e.t.Context(), "file:resources.yaml", documents(e.t, text)); err != nil {
 		e.t.Fatal(err)
+	}
+}
+
+// RS-PROV-4: a provider that a key's ceiling names is in use: without it the
+// key would admit nobody. A name that was never a provider's is only warned of.
+func TestRS_PROV_4_a_provider_in_a_ceiling_is_in_use(t *testing.T) {
+	e := newEnv(t)
+	e.provider("main")
+	e.admin("POST", "/keys", `{"name":"ci","type":"service","allowedProviders":["none","main"]}`).want(201)
+	users := []any{map[string]any{"kind": "Key", "name": "ci"}}
+	if got := e.get("/providers/main").object()["usedBy"]; !reflect.DeepEqual(got, users) {
+		t.Errorf("usedBy is %v", got)
+	}
+	a := e.admin("DELETE", "/providers/main", nil).code(409, "in_use")
+	if p := a.problem(); len(p.Refs) != 1 || p.Refs[0].Name != "ci" || len(p.Errors) != 1 || p.Errors[0].Path != "allowedProviders[1]" {
+		t.Errorf("%s", a.body)
+	}
+	e.admin("PUT", "/keys/ci", `{"type":"service","allowedProviders":["none"]}`).want(200)
+	e.admin("DELETE", "/providers/main", nil).want(204)
+}
+
+// RS-AUDIT: the caller is written as the user, team and department are, not as
+// the key refers to them, so that filters find it.
+func TestRS_AUDIT_the_caller_is_spelled_as_its_objects(t *testing.T) {
+	e := newEnv(t)
+	e.admin("PUT", "/departments/IT", `{}`).want(201)
+	e.admin("PUT", "/teams/Platform", `{"department":"it"}`).want(201)
+	e.admin("PUT", "/users/Anna", `{"team":"platform"}`).want(201)
+	for owner, want := range map[string][3]string{
+		`"owner":{"user":"ANNA"}`:                       {"Anna", "Platform", "IT"},
+		`"owner":{"user":"anna"},"team":"PLATFORM"`:     {"Anna", "Platform", "IT"},
+		`"owner":{"team":"PLATFORM"}`:                   {"", "Platform", "IT"},
+		`"owner":{"department":"it"}`:                   {"", "", "IT"},
+		`"owner":{"department":"iT"},"team":"plaTform"`: {"", "Platform", "IT"},
+	} {
+		secret := e.admin("POST", "/keys", `{"name":"k","type":"pat",`+owner+`}`).want(201).field("secret")
+		k, ok := e.live.Load().Keys.Lookup(secret)
+		if got := [3]string{k.User, k.Team, k.Department}; !ok || got != want {
+			t.Errorf("%s: the caller is %q, want %q", owner, got, want)
+		}
+		e.admin("DELETE", "/keys/k", nil).want(204)
+	}
+}
+
+// RS-KEY-2: the check of If-Match is part of the rotation, which gives the key a
+// new version: the same If-Match does not rotate twice.
+func TestRS_KEY_2_a_rotation_takes_an_ETag_once(t *testing.T) {
+	e := newEnv(t)
+	e.createKey("ci")
+	tag := e.get("/keys/ci").header.Get("ETag")
+	e.admin("POST", "/keys/ci/rotate?dryRun=true", `{}`, "If-Match", tag).want(200)
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", tag).want(201)
+	for range 2 {
+		a := e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", tag).code(412, "stale")
+		if !strings.Contains(a.problem().Detail, `Key "ci" was changed meanwhile: it has version 2, not 1`) {
+			t.Errorf("%s", a.body)
+		}
+	}
+	got := e.get("/keys/ci")
+	if got.header.Get("ETag") == tag || got.field("version") != "2" || got.object()["endsAt"] == nil || len(e.names("/keys?limit=9")) != 2 {
+		t.Errorf("%v %s", got.header, got.body)
+	}
+	e.admin("PUT", "/keys/ci", `{"type":"pat"}`, "If-Match", tag).code(412, "stale")
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", got.header.Get("ETag")).want(201)
+	e.admin("POST", "/keys/ci/rotate", `{}`, "If-Match", `"x"`).code(412, "stale")
+	var wg sync.WaitGroup
+	made := make([]int, 8)
+	for i := range made {
+		wg.Go(func() { made[i] = e.admin("POST", "/keys/ci-r2/rotate", `{}`, "If-Match", `"1"`).status })
+	}
+	wg.Wait()
+	slices.Sort(made)
+	if made[0] != 201 || made[1] != 412 || made[7] != 412 {
+		t.Errorf("8 at once: %v", made)
+	}
+}
+
+// RS-KEY-1: a document may have the secret of a key itself, in JSON and in YAML
+// alike, and no answer has it afterwards. A key that is made here may not.
+func TestRS_KEY_1_a_secret_in_a_document(t *testing.T) {
+	const secret = "ilk_written_out_in_a_document"
+	for _, doc := range []struct{ body, media string }{
+		{`{"documents":[{"kind":"Key","name":"k","type":"pat","secret":"` + secret + `"}]}`, "application/json"},
+		{"kind: Key\nname: k\ntype: pat\nsecret: " + secret, "application/yaml"},
+	} {
+		e := newEnv(t)
+		if c := e.admin("POST", "/import?dryRun=true", doc.body, "Content-Type", doc.media).want(200).changes(); len(c.Changes) != 1 || e.admits(secret) {
+			t.Errorf("%s: %+v", doc.media, c)
+		}
+		e.admin("POST", "/import", doc.body, "Content-Type", doc.media).want(200)
+		if c := e.admin("POST", "/import", doc.body, "Content-Type", doc.media).want(200).changes(); len(c.Changes) != 0 || !e.admits(secret) {
+			t.Errorf("%s: again: %+v", doc.media, c)
+		}
+		for _, path := range []string{"/keys/k", "/export", "/export?format=json", "/config-versions/1", "/config-versions/0/diff", "/audit-events"} {
+			if b := e.get(path).body; bytes.Contains(b, []byte(secret)) || bytes.Contains(b, []byte("sha256")) {
+				t.Errorf("%s: %s shows the secret: %s", doc.media, path, b)
+			}
+		}
+		if got := e.get("/keys/k"); got.field("active") != "true" || got.field("last4") != "ment" || got.object()["secret"] != nil {
+			t.Errorf("%s: %s", doc.media, got.body)
+		}
+		e.admin("PUT", "/keys/k", e.get("/keys/k").body).want(200)
+		if e.revision() != 1 {
+			t.Error("what GET answered is a change")
+		}
+		for _, wrong := range []string{"ilk_short", "hashed:sha256:" + strings.Repeat("ab", 32) + ":abab"} {
+			e.admin("POST", "/import", strings.ReplaceAll(doc.body, secret, wrong), "Content-Type", doc.media).code(400, "invalid").errorAt("documents[0].secret")
+		}
 	}
 }

@@ -42,10 +42,8 @@ func Resources() []Resource {
 		{
 			Kind: "Provider", Plural: "providers", Tag: "Providers",
 			readOnly: map[string]*huma.Schema{
-				"hasApiKey":      flag("A key is stored, or referred to."),
-				"apiKeyLast4":    text("The last characters of the key, for people."),
-				"credentialMode": mode(),
-				"usedBy":         {Type: huma.TypeArray, Items: ref("Ref"), Description: "The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any."},
+				"hasApiKey": storedKey(), "apiKeyLast4": keyLast4(), "credentialMode": mode(),
+				"usedBy": {Type: huma.TypeArray, Items: ref("Ref"), Description: "The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any."},
 			},
 			enums: map[string][]string{
 				"type":       {"anthropic", "openai", "azure-openai", "azure-foundry", "vertex", "gemini", "bedrock", "openai-compatible", "chatgpt", "github-copilot"},
@@ -66,9 +64,10 @@ func Resources() []Resource {
 		{
 			Kind: "Key", Plural: "keys", Tag: "Keys", ByID: true,
 			readOnly: map[string]*huma.Schema{
-				"last4":  text("The last characters of the secret, for people."),
-				"active": flag("The key admits its holder now."),
-				"endsAt": {Type: huma.TypeString, Format: "date-time", Description: "When the secret of a rotated key stops working."},
+				"last4":                        text("The last characters of the secret, for people."),
+				"active":                       flag("The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled."),
+				"endsAt":                       {Type: huma.TypeString, Format: "date-time", Description: "When the last secret of the key stops working, or stopped. Absent: it does not."},
+				"providerCredential.hasApiKey": storedKey(), "providerCredential.apiKeyLast4": keyLast4(),
 			},
 			enums: map[string][]string{
 				"type": {"pat", "virtual", "service", "session"},
@@ -93,6 +92,15 @@ func Resources() []Resource {
 			enums: map[string][]string{"piiDefault": {"off", "allow", "redact", "block", "reroute"}},
 		},
 	}
+}
+
+// storedKey and keyLast4 describe what is shown of a key that nobody can read.
+func storedKey() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeBoolean, Description: "A key is stored, or referred to."}
+}
+
+func keyLast4() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Description: "The last characters of the key, for people."}
 }
 
 // kind is the descriptor of the resource.

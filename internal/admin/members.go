@@ -17,11 +17,12 @@ import (
 const (
 	stateDrained  = "drained"
 	stateDisabled = "disabled"
+	stateNoKey    = "no_key"
 )
 
 // memberStates are all states of a member, from the best to the worst.
 func memberStates() []any {
-	return []any{string(routing.Healthy), string(routing.Recovering), string(routing.Cooling), string(routing.Open), string(routing.Parked), stateDrained, stateDisabled}
+	return []any{string(routing.Healthy), string(routing.Recovering), string(routing.Cooling), string(routing.Open), string(routing.Parked), stateNoKey, stateDrained, stateDisabled}
 }
 
 // Health is how a member of a route is, and why. It is exported because huma
@@ -29,8 +30,8 @@ func memberStates() []any {
 type Health struct {
 	// State is healthy; recovering, it failed and gets its traffic back, or its
 	// next request finds out; cooling, a rate limit of a model that the route
-	// serves; circuit_open; parked; drained, it takes no new requests; or
-	// disabled.
+	// serves; circuit_open; parked; no_key, the organisation's key can't be read;
+	// drained, it takes no new requests; or disabled.
 	State string `json:"state"`
 	// Healthy: it gets requests as usual.
 	Healthy bool `json:"healthy"`
@@ -44,6 +45,8 @@ type Health struct {
 	// may probe; absent where that is not known.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
+	// Message says of no_key what can't be read.
+	Message string `json:"message,omitempty"`
 	// Replica is the process that says so: each learns from its own traffic.
 	Replica string `json:"replica"`
 }
@@ -60,6 +63,9 @@ func (s *server) healthOf(route *routing.Route, v *routing.Provider) Health {
 		return h
 	case v.Drained:
 		h.State, h.Cause = stateDrained, causeOperator
+		return h
+	case v.NoKey:
+		h.State, h.Message = stateNoKey, noKey(s.live(), v)
 		return h
 	}
 	now := s.now()
@@ -80,6 +86,22 @@ func (s *server) healthOf(route *routing.Route, v *routing.Provider) Health {
 		h.State, h.Healthy = string(routing.Healthy), true
 	}
 	return h
+}
+
+// noKey says why a provider gets no requests whose key can't be read; empty for
+// any other.
+func noKey(live *snapshot.Live, v *routing.Provider) string {
+	if !v.NoKey {
+		return ""
+	}
+	if live != nil {
+		for _, w := range live.Warnings {
+			if w.Object.Kind == "Provider" && w.Object.Name == string(v.ID) && w.Code == resource.CodeSecret {
+				return w.Message
+			}
+		}
+	}
+	return "its key can't be read, so requests are not sent to it"
 }
 
 func (h *Health) parked(as routing.State, p *state.ParkState) {

@@ -138,6 +138,9 @@ func (s *server) parkProvider(ctx context.Context, in *operateIn) (*operatedOut,
 	if err != nil {
 		return nil, err
 	}
+	if !v.OrgKey {
+		return nil, fault(http.StatusConflict, "no_key", "a park keeps requests with the organisation's key away, and the provider %q has none; drain it to keep its callers away", v.ID)
+	}
 	if !s.opt.Board.Settings().Breaker {
 		return nil, fault(http.StatusConflict, "breaker_off", "nothing is parked while llmProxy.circuitBreaker.enabled is false; switch it on, or drain the provider")
 	}

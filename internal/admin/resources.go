@@ -201,13 +201,21 @@ func (s *server) put(ctx context.Context, r Resource, in *putIn) (*objectOut, er
 	return s.write(ctx, r, op, in.DryRun, cond)
 }
 
+// apply makes a change as who calls.
+func (s *server) apply(ctx context.Context, ops []control.Op, dryRun bool) (*control.Result, error) {
+	if err := s.checkHosts(ctx, ops); err != nil {
+		return nil, err
+	}
+	return s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: dryRun, Ops: ops})
+}
+
 // write makes a change of one object and answers with it.
 func (s *server) write(ctx context.Context, r Resource, op control.Op, dryRun bool, cond precondition) (*objectOut, error) {
 	target := op.Ref
 	if op.Put != nil {
 		target = resource.Ref{Kind: r.Kind, Name: op.Put.Head().Name}
 	}
-	result, err := s.opt.Control.Apply(ctx, control.Batch{Actor: principal(ctx).Name, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []control.Op{op}})
+	result, err := s.apply(ctx, []control.Op{op}, dryRun)
 	if err != nil {
 		return nil, s.problem(ctx, cond.failed(err), target)
 	}

@@ -102,7 +102,11 @@ func (s *server) kindSchemas(r Resource) (answer, input *huma.Schema) {
 	for field, p := range s.readOnlyFields(r) {
 		p.ReadOnly = true
 		if list, inner, nested := strings.Cut(field, "."); nested {
-			registry.SchemaFromRef(base.Properties[list].Items.Ref).Properties[inner] = p
+			at := base.Properties[list]
+			if at.Items != nil {
+				at = at.Items
+			}
+			registry.SchemaFromRef(at.Ref).Properties[inner] = p
 			continue
 		}
 		out.Properties[field] = p

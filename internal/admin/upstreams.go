@@ -61,6 +61,9 @@ type providerHealth struct {
 	// Enabled: it is in use. One that is not has no state.
 	Enabled   bool   `json:"enabled"`
 	Residency string `json:"residency"`
+	// NoKey says why it gets no requests: the organisation's key can't be read.
+	// Absent if it can.
+	NoKey string `json:"noKey,omitempty"`
 }
 
 type upstreamsOut struct{ Body upstreams }
@@ -114,7 +117,7 @@ func (s *server) routeHealth(w dryrun.World, r *routing.Route) routeHealth {
 }
 
 func (s *server) providerHealth(v *routing.Provider) providerHealth {
-	out := providerHealth{Name: string(v.ID), CredentialMode: credentialMode(v), Drained: v.Drained, Enabled: true, Residency: v.Residency}
+	out := providerHealth{Name: string(v.ID), CredentialMode: credentialMode(v), Drained: v.Drained, Enabled: true, Residency: v.Residency, NoKey: noKey(s.live(), v)}
 	out.ProviderState = s.opt.Board.Provider(v.ID)
 	return out
 }

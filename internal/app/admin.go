@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"time"
 
@@ -43,6 +45,9 @@ func (a *App) adminAPI() (http.Handler, error) {
 		Control: a.control, Records: a.store, Sync: a.imports.Sync, Auth: a.admins.Authenticate, SignIn: a.people, PublicURL: a.cfg.Server.PublicURL,
 		Stats: a.stats, Feed: &a.feed, Explain: a.explain, Live: a.live.Current, Board: a.board, Pins: a.pins.Peek, TieResponses: a.gateway.TiesResponses,
 		Audit: a.recordChange, Replica: replica(), Log: a.log, Version: version(),
+		LookUp: func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the admin API: %w", err)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/admin"
@@ -70,6 +71,8 @@ type App struct {
 	listeners []*listener // of the data plane, then of administration if that has its own
 
 	published chan struct{} // a configuration was, since the last look
+	recounted chan struct{} // closed: earlier requests are counted
+	lag       atomic.Int64  // nanoseconds, see Backdate
 
 	filing  sync.Mutex     // one that applies the file at a time
 	pending *config.Loaded // the file that could not be applied yet
@@ -85,7 +88,7 @@ type App struct {
 // everything that was opened is closed again.
 func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err error) {
 	a := &App{
-		cfg: l.Config, served: make(chan error, 2), level: new(slog.LevelVar), published: make(chan struct{}, 1),
+		cfg: l.Config, served: make(chan error, 2), level: new(slog.LevelVar), published: make(chan struct{}, 1), recounted: make(chan struct{}),
 		ballast: make([]byte, ballastSize),
 	}
 	a.log = newLogger(l.Config.Telemetry, a.level, logTo)
@@ -121,6 +124,7 @@ func New(ctx context.Context, l *config.Loaded, logTo io.Writer) (_ *App, err er
 		BodyMemory:   a.bodies,
 		Board:        a.board,
 		Pins:         a.pins,
+		Now:          a.now,
 		Record:       a.record,
 		CanRecord:    a.spool.Ready,
 		Log:          a.log,

@@ -149,6 +149,9 @@ func located(err error, docs []resource.Document) error {
 	if !ok || len(ce.Problems) == 0 {
 		return err
 	}
+	if ce.Code == "in_use" { // what the file leaves out is in no place of it
+		return fmt.Errorf("what the configuration file no longer has can't be deleted: %w", ce)
+	}
 	for i, p := range ce.Problems {
 		for _, d := range docs {
 			if h := d.Object.Head(); d.Locate != nil && h.Kind == p.Object.Kind && h.Name == p.Object.Name {

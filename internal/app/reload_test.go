@@ -110,6 +110,33 @@ func TestOP_6_reload_refused(t *testing.T) {
 	}
 }
 
+// TestRT_PAT_3_the_file_is_told_its_own_place: a route of the file that claims
+// what a route of the API has is reported where the file says it.
+func TestRT_PAT_3_the_file_is_told_its_own_place(t *testing.T) {
+	a := gwtest.NewFake(t)
+	dir := t.TempDir()
+	s := server(t, dir, "enforce", a.OpenAI("a"), gwtest.Route("mine", "x-*", "a"))
+	admin(t, s, 201, "PUT", "/routes/zz", `{"modelPatterns":["q-*"],"members":[{"provider":"a"}]}`)
+	s.Reload(t, config(dir, "enforce", a.OpenAI("a"), gwtest.Route("mine", "q-*", "a")))
+	logged(t, s, "was not reloaded")
+	for _, want := range []string{"resources.yaml:", `Route \"mine\" modelPatterns[0]`, `route \"zz\"`} {
+		if !strings.Contains(s.Log.String(), want) {
+			t.Errorf("the log has no %s:\n%s", want, s.Log)
+		}
+	}
+}
+
+// TestBY_5_the_file_drops_what_is_used: the log says what the file leaves out
+// and who uses it.
+func TestBY_5_the_file_drops_what_is_used(t *testing.T) {
+	a := gwtest.NewFake(t)
+	dir := t.TempDir()
+	s := server(t, dir, "enforce", a.OpenAI("a"), a.OpenAI("b"))
+	admin(t, s, 201, "PUT", "/routes/zz", `{"modelPatterns":["q-*"],"members":[{"provider":"a"}]}`)
+	s.Reload(t, config(dir, "enforce", a.OpenAI("b")))
+	logged(t, s, `no longer has can't be deleted: Provider \"a\" is used by Route \"zz\"`)
+}
+
 // TestOP_6_reload_settings: what SIGHUP can change of the settings, and what
 // it says of the others.
 func TestOP_6_reload_settings(t *testing.T) {

@@ -17,10 +17,34 @@ import (
 // record keeps the record of a request and counts it.
 func (a *App) record(r *audit.Record) error {
 	err := a.spool.Append(r)
-	if err == nil && r.Kind == audit.KindRequest {
+	if err == nil && r.Kind == audit.KindRequest && a.lag.Load() == 0 {
 		a.stats.Add(r)
 	}
 	return err
+}
+
+// now is the time of requests.
+func (a *App) now() time.Time { return time.Now().Add(-time.Duration(a.lag.Load())) }
+
+// Backdate runs send once for each of the last minutes, and records its requests
+// in that minute: the made-up traffic of a demonstration. It is for nothing
+// else; what else is asked meanwhile gets a wrong time, too.
+func (a *App) Backdate(ctx context.Context, minutes int, send func(minute int) error) error {
+	select {
+	case <-a.recounted: // it would count them as well
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	for m := range minutes {
+		a.lag.Store(int64(time.Duration(minutes-m) * time.Minute))
+		if err := send(m); err != nil {
+			return err
+		}
+	}
+	a.lag.Store(0)
+	now := time.Now()
+	_, _ = a.countPast(ctx, now.Add(-time.Duration(minutes+1)*time.Minute), now) // logged
+	return nil
 }
 
 // A start counts the newest requests again: this many, in batches, with a pause
@@ -34,15 +58,25 @@ const (
 
 // recount counts requests of the time before this process.
 func (a *App) recount(ctx context.Context) {
+	defer close(a.recounted)
 	until := a.stats.Answer("1h").Since // what came later is counted as it ends
-	filter := store.RecordFilter{Kind: audit.KindRequest, From: until.Add(-stats.Longest), To: until}
+	if oldest, ok := a.countPast(ctx, until.Add(-stats.Longest), until); ok {
+		a.stats.WholeSince(oldest)
+	}
+}
+
+// countPast counts the requests of a time that were not counted as they ended,
+// the newest first. It tells since when they are all counted; false if they
+// can't be read.
+func (a *App) countPast(ctx context.Context, from, until time.Time) (since time.Time, ok bool) {
+	filter := store.RecordFilter{Kind: audit.KindRequest, From: from, To: until}
 	next := time.NewTimer(0)
 	defer next.Stop()
 	oldest := until
 	for read := 0; read < recountMost; {
 		select {
 		case <-ctx.Done():
-			return
+			return since, false
 		case <-next.C:
 		}
 		if read == 0 {
@@ -55,9 +89,9 @@ func (a *App) recount(ctx context.Context) {
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				a.log.Warn("the requests before this start are not counted", "error", err)
+				a.log.Warn("earlier requests are not counted", "error", err)
 			}
-			return
+			return since, false
 		}
 		for i := range records {
 			var r audit.Record
@@ -67,12 +101,11 @@ func (a *App) recount(ctx context.Context) {
 			filter.Before, oldest = records[i].Seq, records[i].Time
 		}
 		if read += len(records); len(records) < recountBatch {
-			oldest = filter.From
-			break
+			return filter.From, true
 		}
 		next.Reset(recountPause)
 	}
-	a.stats.WholeSince(oldest)
+	return oldest, true
 }
 
 // maxPrices bounds the prices that are remembered: clients choose names of

@@ -104,8 +104,8 @@ func Identify(keys *Keys, issuers Issuers, r *http.Request, rules Rules, now tim
 	if !ok {
 		return Caller{}, &Error{fmt.Sprintf("the key ending in %q is not known here; it may have been revoked. Ask an administrator for a new one", Tail(p.secret))}
 	}
-	if !key.Expires.IsZero() && !now.Before(key.Expires) {
-		return Caller{}, &Error{fmt.Sprintf("the key %q ending in %q expired on %s; ask an administrator to rotate it", key.Name, Tail(p.secret), key.Expires.UTC().Format(time.DateOnly))}
+	if why := key.Away(now); why != "" {
+		return Caller{}, &Error{fmt.Sprintf("the key %q ending in %q %s", key.Name, Tail(p.secret), why)}
 	}
 	// A virtual key has a credential of its own, or uses the organisation's.
 	return Caller{Key: key, Source: key.Type, Own: p.beside && p.foreign && key.Type != TypeVirtual}, nil

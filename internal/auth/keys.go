@@ -43,8 +43,28 @@ type Key struct {
 	// Unenforced names a restriction that this version can't enforce: the key
 	// admits nobody then.
 	Unenforced string
+	// Off says why the key lets nobody in although it is enabled, as a part of a
+	// sentence; empty if it does.
+	Off string
 	// Expires is zero for a key that does not.
 	Expires time.Time
+	// Replaced: what ends then is the secret, in whose place another one came.
+	Replaced bool
+}
+
+// Away says, as the rest of a sentence about the key, why its holder is turned
+// away now; empty if it is not.
+func (k *Key) Away(now time.Time) string {
+	switch end := k.Expires.UTC().Format(time.DateOnly); {
+	case k.Off != "":
+		return "is switched off: " + k.Off + "; ask an administrator"
+	case k.Expires.IsZero() || now.Before(k.Expires):
+		return ""
+	case k.Replaced:
+		return "was given another secret, and this one ended on " + end + "; ask an administrator for the new one"
+	default:
+		return "expired on " + end + "; ask an administrator to set a later expiresAt, or for another key"
+	}
 }
 
 // Closed says why the key admits nobody; empty if it does.
@@ -58,15 +78,19 @@ func (k *Key) Closed() string {
 // Keys is an immutable table of keys by the hash of their secret.
 type Keys struct{ byHash map[[sha256.Size]byte]*Key }
 
-// Named finds a key by its name, whatever its secrets are. It looks at all
-// keys: it is for dry runs.
+// Named finds a key by its name; of several secrets it is the one that works
+// longest. It looks at all keys: it is for dry runs.
 func (k *Keys) Named(name string) (*Key, bool) {
+	var found *Key
 	for _, key := range k.byHash {
-		if strings.EqualFold(key.Name, name) {
-			return key, true
+		if !strings.EqualFold(key.Name, name) {
+			continue
+		}
+		if found == nil || !found.Expires.IsZero() && (key.Expires.IsZero() || key.Expires.After(found.Expires)) {
+			found = key
 		}
 	}
-	return nil, false
+	return found, found != nil
 }
 
 // KeysBuilder collects keys.

@@ -106,7 +106,8 @@ func (g *glob) match(f *forms) bool {
 }
 
 // rank makes the layer ready: it orders the patterns, more literal characters
-// first, then those for one vendor, then as they came.
+// first, then those for one vendor, then by the alphabet: what is decided must not
+// depend on the order in which entries came.
 func (l *layer) rank() {
 	if l.byFirst != nil {
 		return
@@ -120,6 +121,9 @@ func (l *layer) rank() {
 		return cmp.Or(
 			cmp.Compare(utf8.RuneCountInString(b.literal), utf8.RuneCountInString(a.literal)),
 			cmp.Compare(b.vendors(), a.vendors()),
+			strings.Compare(a.literal, b.literal),
+			strings.Compare(strings.ToLower(a.entry.model.Name), strings.ToLower(b.entry.model.Name)),
+			strings.Compare(a.entry.model.Vendor, b.entry.model.Vendor),
 		)
 	})
 	var open []*glob

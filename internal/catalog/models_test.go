@@ -288,7 +288,7 @@ func TestWith_RS_MODEL_which_entry_comes_first(t *testing.T) {
 		{"", "acme-small", 3},
 		{"", "other-large", 4},
 		{"", "x-larger", 5},
-		{"", "acme-larger", 3},         // two of five characters: as they came
+		{"", "acme-larger", 3},         // two of five characters: by the alphabet
 		{"", "xacme-large", 4},         // more literal characters
 		{"", "acme-large", 6},          // an exact name
 		{"", "ACME-Large", 6},          // in any case
@@ -318,6 +318,21 @@ func TestWith_RS_MODEL_which_entry_comes_first(t *testing.T) {
 	}
 	if m := find(t, models, "anthropic", "claude-opus-4-8"); m.ContextWindow != 1 || m.Prices.Input != USD(5) {
 		t.Errorf("an administrator's pattern comes before a built-in name: %+v", m)
+	}
+}
+
+// BY-2: which of two patterns that match equally well holds does not depend on
+// the order in which they were entered.
+func TestWith_BY_2_the_order_of_entries_does_not_matter(t *testing.T) {
+	entries := []Model{{Name: "mm-*", ContextWindow: 10}, {Name: "*-xx", ContextWindow: 20}, {Name: "*mm-", ContextWindow: 30}}
+	builtIn := mustLoadModels(t)
+	for range 6 {
+		entries = append(entries[1:], entries[0])
+		for _, models := range []*Models{builtIn.With(entries), builtIn.With([]Model{entries[1], entries[0], entries[2]})} {
+			if m := find(t, models, "", "mm-xx"); m.ContextWindow != 20 {
+				t.Errorf("%v: entry %d", entries, m.ContextWindow)
+			}
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ const adminTokenFile = "admin-token"
 // and nothing else names admin tokens.
 func withAdminToken(o config.Options, lookup func(string) (string, bool)) (config.Options, error) {
 	// References may name variables that are not set: that is for later.
-	loaded, err := config.Load(config.Options{Sets: o.Sets, LookupEnv: lookup})
+	loaded, err := loadConfig(config.Options{Sets: o.Sets, LookupEnv: lookup})
 	if err != nil {
 		return o, err
 	}

@@ -15,6 +15,8 @@ type applyOptions struct {
 	files                    []string
 	server                   string
 	prune, dryRun, yes, json bool
+	// empty: that there are no documents is meant.
+	empty bool
 }
 
 func newApply(e *environment) *cobra.Command {
@@ -28,13 +30,13 @@ nothing. The plan is printed first, field by field with secrets masked; on a
 terminal it is applied when you say so, elsewhere at once.
 
 What the server has and the documents do not is left alone, or deleted with
---prune; a key that is deleted is revoked for good. Objects that the server's
+--prune; a key that is deleted is revoked for good. Without any document --prune
+would delete everything, and needs --allow-empty. Objects that the server's
 own configuration file manages can't be changed here.
 
 Secret references (env:NAME, file:PATH) are sent as they are: the server looks
 them up. A reference that a document no longer has is removed. A secret that is
-stored on the server stays when a document leaves it out; an empty text ("")
-removes it.
+stored on the server stays when a document leaves it out; null removes it.
 
 Exit codes: 0 applied, or nothing to change; 1 the documents have problems, or
 it failed; 2 the command line is wrong.`,
@@ -54,6 +56,7 @@ it failed; 2 the command line is wrong.`,
 	f := cmd.Flags()
 	filesFlag(cmd, &o.files)
 	f.BoolVar(&o.prune, "prune", false, "delete what is not among the documents")
+	f.BoolVar(&o.empty, "allow-empty", false, "let --prune delete everything when there are no documents")
 	f.BoolVar(&o.dryRun, "dry-run", false, "check and show the plan; change nothing")
 	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask")
 	serverFlag(cmd, &o.server)
@@ -75,6 +78,9 @@ func (e *environment) apply(ctx context.Context, o applyOptions) error {
 	i, p, err := e.planImport(ctx, o.files, o.server, o.prune, o.json)
 	if err != nil {
 		return err
+	}
+	if len(i.set.docs) == 0 && o.prune && !o.empty {
+		return usagef("there are no documents, so --prune would delete everything that the server has; check what -f names, or add --allow-empty if that is meant")
 	}
 	if !o.json {
 		e.printPlan(p)

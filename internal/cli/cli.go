@@ -111,6 +111,7 @@ failed; 2 the command line is wrong.`,
 	add(groupKeys, newKeys(e), newUsers(e), newRekey(e))
 	root.AddCommand(newVersion(e), newCompletion(e))
 	onlyCommands(root)
+	root.SetHelpCommand(newHelp())
 	e.paintHelp(root)
 	return root
 }
@@ -124,11 +125,16 @@ func onlyCommands(cmd *cobra.Command) {
 		if len(args) == 0 {
 			return nil
 		}
-		if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
-			return usagef("there is no command %q; did you mean %s?", cmd.CommandPath()+" "+args[0], strings.Join(s, " or "))
-		}
-		return usagef("there is no command %q", cmd.CommandPath()+" "+args[0])
+		return noCommand(cmd, args[0])
 	}
+}
+
+// noCommand says that a command has no command of a name.
+func noCommand(cmd *cobra.Command, name string) error {
+	if s := cmd.SuggestionsFor(name); len(s) > 0 {
+		return usagef("there is no command %q; did you mean %s?", cmd.CommandPath()+" "+name, strings.Join(s, " or "))
+	}
+	return usagef("there is no command %q", cmd.CommandPath()+" "+name)
 }
 
 // noArgs is for commands that take flags only.

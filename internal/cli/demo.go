@@ -27,9 +27,9 @@ func newDemo(e *environment) *cobra.Command {
 		Use:   "demo",
 		Short: "Try everything with fake providers, without a key",
 		Long: `Run the gateway with three fake providers inside this program (on-premises, EU,
-external), an organisation, keys, routes and made-up traffic, and print commands
-to try. It needs no network and no credentials, keeps everything in a temporary
-folder and removes that when it ends (Ctrl-C).`,
+external), an organisation, keys, routes and an hour of made-up traffic, and
+print commands to try. It needs no network and no credentials, keeps everything
+in a temporary folder and removes that when it ends (Ctrl-C).`,
 		Example: `  interlock demo
   interlock demo --listen 127.0.0.1:9000`,
 		Args: noArgs,
@@ -87,8 +87,10 @@ func (e *environment) demo(listen string) (err error) {
 	}
 	return e.run(a, o, func(ctx context.Context) error {
 		url := reachable(a.Addr())
-		fmt.Fprintln(e.out, "Sending some made-up traffic ...")
-		answers, err := world.Traffic(ctx, url, keys)
+		fmt.Fprintln(e.out, "Sending an hour of made-up traffic ...")
+		answers, err := world.Traffic(ctx, url, keys, func(send func(minute int) error) error {
+			return a.Backdate(ctx, demo.Minutes, send)
+		})
 		select {
 		case <-ctx.Done():
 			return nil // it was ended meanwhile
@@ -163,6 +165,7 @@ func (e *environment) tour(url string, w *demo.World, key secret.String, token s
 	e.lines("%s explain --model %s --key %s\n", e.program, demo.FailoverModel, demo.EUKey)
 	e.heading("Look around:")
 	e.lines("# the health of providers: the breaker of on-premises is open\ncurl %s/api/v1/health/upstreams -H \"Authorization: Bearer $INTERLOCK_TOKEN\"\n", url)
+	e.lines("# the hour, minute by minute\ncurl '%s/api/v1/stats?window=1h' -H \"Authorization: Bearer $INTERLOCK_TOKEN\"\n", url)
 	e.lines("# what was refused, and why\ncurl '%s/api/v1/audit-events?kind=request&outcome=deny&limit=5' -H \"Authorization: Bearer $INTERLOCK_TOKEN\"\n", url)
 	e.lines("%s export\n", e.program)
 }

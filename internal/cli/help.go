@@ -2,6 +2,7 @@ package cli
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,27 @@ func (e *environment) paintHelp(root *cobra.Command) {
 	root.SetUsageTemplate(strings.NewReplacer(pairs...).Replace(text))
 	for _, g := range root.Groups() {
 		g.Title = e.paint(bold, g.Title)
+	}
+}
+
+// newHelp is the command that shows the help of another one. Unlike cobra's own
+// it refuses a command that is not there.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := cmd.Root()
+			for _, name := range args {
+				i := slices.IndexFunc(at.Commands(), func(c *cobra.Command) bool { return c.Name() == name || c.HasAlias(name) })
+				if i < 0 {
+					return noCommand(at, name)
+				}
+				at = at.Commands()[i]
+			}
+			at.InitDefaultHelpFlag()
+			return at.Help()
+		},
 	}
 }
 

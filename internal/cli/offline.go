@@ -57,8 +57,8 @@ func (e *environment) compare(ctx context.Context, before, after *documentSet) (
 func puts(set *documentSet) []control.Op {
 	ops := make([]control.Op, 0, len(set.docs))
 	for _, d := range set.docs {
-		op := control.Op{Put: d.Object}
-		for _, f := range resource.SecretFields(d.Object) {
+		op := control.Op{Put: withCredential(d.Object)}
+		for _, f := range resource.SecretFields(op.Put) {
 			if *f.Value == "" {
 				op.Nulls = append(op.Nulls, f.Path)
 			}
@@ -66,6 +66,18 @@ func puts(set *documentSet) []control.Op {
 		ops = append(ops, op)
 	}
 	return ops
+}
+
+// withCredential is an object with a stand-in for a virtual key's credential if
+// it leaves that out: what a server has of it would stay.
+func withCredential(o resource.Object) resource.Object {
+	k, ok := o.(*resource.Key)
+	if !ok || !k.LacksCredential() {
+		return o
+	}
+	with := *k
+	with.ProviderCredential = &resource.ProviderCredential{Provider: k.ProviderCredential.Provider, APIKey: standIn}
+	return &with
 }
 
 // errOffline: files have no history, and secrets are not looked up for them.

@@ -109,7 +109,7 @@ func (o *rekeyOptions) settings(read func(string) ([]byte, error)) (*config.Conf
 		opt.Sets = dataSets(o.data)
 	}
 	opt.Sets = append(opt.Sets, o.sets...)
-	loaded, err := config.Load(opt)
+	loaded, err := loadConfig(opt)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,7 @@ func (c *client) newImporter(ctx context.Context, set *documentSet, prune bool) 
 	for _, d := range set.docs {
 		var nulls []string
 		for _, f := range resource.SecretFields(d.Object) {
-			if *f.Value == "" && (current[refOf(d.Object)][f.Path] || isWritten(d, f.Path)) {
+			if *f.Value == "" && (current[refOf(d.Object)][f.Path] || slices.Contains(d.Nulls, f.Path)) {
 				nulls = append(nulls, f.Path)
 			}
 		}
@@ -77,16 +78,6 @@ func (c *client) references(ctx context.Context) (map[resource.Ref]map[string]bo
 		out[refOf(o)] = fields
 	}
 	return out, nil
-}
-
-// isWritten tells whether a document has a field, though it may be empty.
-func isWritten(d resource.Document, path string) bool {
-	parent := ""
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		parent = path[:i]
-	}
-	at, above := d.Locate(path), d.Locate(parent)
-	return at != nil && above != nil && *at != *above
 }
 
 // withNulls is an object as JSON with null in some fields.

@@ -74,7 +74,7 @@ func (e *environment) serve(o config.Options) error {
 			return err
 		}
 	}
-	loaded, err := config.Load(o)
+	loaded, err := loadConfig(o)
 	if err != nil {
 		return err
 	}

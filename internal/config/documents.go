@@ -42,12 +42,18 @@ func (l *loader) readDocuments() {
 	}
 }
 
+const lackedKey = "providerCredential.apiKey"
+
 func (l *loader) addDocument(d *yamldoc.Doc) {
 	doc, ps := readDocument(d)
 	l.problem(ps...)
-	if doc != nil {
-		l.docs = append(l.docs, doc)
+	if doc == nil {
+		return
 	}
+	if k, ok := doc.Object.(*resource.Key); ok && k.LacksCredential() && !doc.decoded.Explains(lackedKey) { // nothing stored stands in for it
+		l.problem(resource.Problem{Code: resource.CodeInvalid, Object: reference(k), Path: lackedKey, Pos: d.Locate(lackedKey), Message: "the key is missing; write env:NAME or file:PATH"})
+	}
+	l.docs = append(l.docs, doc)
 }
 
 // ReadDocuments reads the resource documents of one file: strictly, with each
@@ -76,6 +82,7 @@ func readDocument(d *yamldoc.Doc) (*document, resource.Problems) {
 	doc := &document{Document: resource.Document{Object: object, Locate: d.Locate}}
 	doc.decoded = d.Decode(object, "", kind.ReadOnlyFields())
 	object.Head().Kind = kind.Name
+	doc.Nulls = doc.decoded.Nulls
 	ps := doc.decoded.Problems
 	found := object.Check()
 	for _, p := range slices.Concat(resource.NotBuilt(object), resource.CheckDocument(object)) {
@@ -149,8 +156,8 @@ func (l *loader) checkDuplicates() {
 	}
 }
 
-// resolveSecrets makes sure that every reference has a value. The values are
-// not kept.
+// resolveSecrets makes sure that every reference has a value, but for those of
+// objects that take no requests. The values are not kept.
 func (l *loader) resolveSecrets() {
 	for i, ref := range l.config.Auth.AdminTokens {
 		l.resolveSetting(resource.IndexPath("auth.adminTokens", i), ref)
@@ -161,7 +168,7 @@ func (l *loader) resolveSecrets() {
 			if resource.IsLiteralSecret(r.Ref) || resource.CheckSecretRef(r.Ref) != nil || d.decoded.Explains(r.Path) {
 				continue
 			}
-			if err := l.resolve(d.Object, r); err != nil {
+			if err := l.resolve(d.Object, r); err != nil && !resource.IsOff(d.Object) {
 				l.problem(resource.Problem{
 					Code: resource.CodeSecret, Object: reference(d.Object), Path: r.Path, Pos: d.Locate(r.Path), Message: err.Error(),
 				})

@@ -103,7 +103,7 @@ func newLoader(o Options) *loader {
 		l.options.ReadFile = readLimited
 	}
 	l.noteFile(o.Path)
-	l.noteFile(setsFile)
+	l.noteFile(SetsFile)
 	return l
 }
 

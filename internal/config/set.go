@@ -10,8 +10,8 @@ import (
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
 
-// setsFile stands for a file in the places of overrides.
-const setsFile = "--set"
+// SetsFile stands for a file in the places of overrides.
+const SetsFile = "--set"
 
 // override is one --set that was understood.
 type override struct {
@@ -41,7 +41,7 @@ func (l *loader) applySet(number int, arg string) {
 	refuse := func(format string, args ...any) {
 		l.problem(resource.Problem{
 			Code: resource.CodeInvalid, Message: fmt.Sprintf(format, args...),
-			Pos: &resource.Position{File: setsFile, Line: number, Column: 1},
+			Pos: &resource.Position{File: SetsFile, Line: number, Column: 1},
 		})
 	}
 	if !ok {
@@ -55,14 +55,14 @@ func (l *loader) applySet(number int, arg string) {
 		return
 	}
 	column := utf8.RuneCountInString(path) + 1
-	set := override{path: path, pos: &resource.Position{File: setsFile, Line: number, Column: column + 1}}
+	set := override{path: path, pos: &resource.Position{File: SetsFile, Line: number, Column: column + 1}}
 	if field.Kind() == reflect.String && !strings.HasPrefix(value, `"`) && !strings.HasPrefix(value, "'") {
 		// A text needs no quotes here: in YAML, "memory:" would be a mapping.
 		field.SetString(value)
 		l.accept(set, &yamldoc.Decoded{})
 		return
 	}
-	doc, ps := yamldoc.ParseValue(setsFile, number, column, value)
+	doc, ps := yamldoc.ParseValue(SetsFile, number, column, value)
 	for _, p := range ps {
 		p.Path = path
 		l.problem(p)

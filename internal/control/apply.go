@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/store"
@@ -100,6 +99,11 @@ type Batch struct {
 	DryRun bool
 	// keys are the key secrets that go with it.
 	keys keyWrite
+	// build makes the steps and the secrets of the state that they change; nil
+	// if they are there.
+	build func(*store.State, *Batch) error
+	// replaced is what its plan found; see keyWrite.
+	replaced map[string]string
 }
 
 // written are the objects that a change makes or alters. One that it only
@@ -119,13 +123,6 @@ func written(before, after *store.State) map[resource.Ref]bool {
 		}
 	}
 	return out
-}
-
-// keyWrite are changes of key secrets.
-type keyWrite struct {
-	add []store.KeySecret
-	// end is when the secrets of a key stop working, by key id.
-	end map[string]time.Time
 }
 
 // Result is what a change came to, or would come to.
@@ -166,7 +163,7 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 		}
 		next = done
 		changes = c.mask(s, after)
-		summary = summarize(s, after, changes)
+		summary = summarize(s, after, changes) + sayReplaced(b.replaced)
 		w.Summary = summary
 		if b.DryRun {
 			return nil, errDryRun
@@ -191,18 +188,30 @@ func (c *Control) Apply(ctx context.Context, b Batch) (*Result, error) {
 	return c.result(state, next.live, &b, changes)
 }
 
+// ready makes the steps of a batch that depend on the state.
+func (b *Batch) ready(s *store.State) error {
+	if b.build == nil {
+		return nil
+	}
+	return b.build(s, b)
+}
+
 // plan applies the steps to a copy of the state and says what is to be
 // written.
 func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, error) {
+	if err := b.ready(s); err != nil {
+		return nil, nil, err
+	}
+	keys := b.keys // the batch may be planned again
 	after := &store.State{Revision: s.Revision + 1, Documents: slices.Clone(s.Documents), Keys: slices.Clone(s.Keys)}
-	w := &store.Write{Actor: b.Actor, AddKeys: b.keys.add, EndKeys: b.keys.end}
+	w := &store.Write{Actor: b.Actor}
 	var problems resource.Problems
 	put := map[resource.Ref]bool{}
 	for i := range b.Ops {
 		op := &b.Ops[i]
 		ref := op.ref()
 		if put[resource.NameKey(ref)] {
-			return nil, nil, &Error{Status: 400, Code: "invalid", Detail: fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)}
+			return nil, nil, twice(ref)
 		}
 		put[resource.NameKey(ref)] = op.Put != nil || op.Edit != nil
 		problems = append(problems, wrongSecrets(op)...)
@@ -211,8 +220,8 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 			return nil, nil, err
 		}
 		if op.Put == nil {
-			if op.Revoke {
-				c.revoke(w, after, &after.Documents[at])
+			if err := c.revoke(&keys, after, at, op); err != nil {
+				return nil, nil, err
 			}
 			after.Documents = slices.Delete(after.Documents, at, at+1)
 			w.Delete = append(w.Delete, store.DocumentRef{Kind: ref.Kind, Name: ref.Name})
@@ -235,18 +244,22 @@ func (c *Control) plan(s *store.State, b *Batch) (*store.Write, *store.State, er
 	if err := inUse(after, w.Delete); err != nil {
 		return nil, nil, err
 	}
-	b.keys.apply(after)
+	if err := c.replace(after, w.Put, &keys); err != nil {
+		return nil, nil, err
+	}
+	b.replaced = keys.replaced
+	keys.write(w, after, c.opt.Now())
+	store.SortDocuments(after.Documents) // as a load gives them: a restart decides the same
+	store.SortKeys(after.Keys)
 	return w, after, nil
 }
 
-// apply shows the compiler the keys as they will be.
-func (k *keyWrite) apply(s *store.State) {
-	s.Keys = append(s.Keys, k.add...)
-	for i := range s.Keys {
-		if end, ok := k.end[s.Keys[i].KeyID]; ok && (s.Keys[i].EndsAt.IsZero() || end.Before(s.Keys[i].EndsAt)) {
-			s.Keys[i].EndsAt = end
-		}
+func twice(ref resource.Ref) *Error {
+	message := fmt.Sprintf("%s appears twice in one change; leave one of them out", ref)
+	if resource.FoldsCase(ref.Kind) {
+		message += " (case does not count)"
 	}
+	return &Error{Status: 400, Code: "invalid", Detail: message, Problems: resource.Problems{{Code: "invalid", Object: ref, Path: "name", Message: message}}}
 }
 
 // check refuses a step that does not fit what is there.
@@ -266,7 +279,7 @@ func check(s *store.State, at int, op *Op, b *Batch) error {
 	case op.Create:
 		return &Error{Status: 409, Code: "name_taken", Detail: fmt.Sprintf("%s exists already; choose another name, or change that one", ref)}
 	case op.IfVersion > 0 && op.IfVersion != d.Version:
-		return &Error{Status: 412, Code: "stale", Detail: fmt.Sprintf("%s was changed meanwhile: it has version %d, not %d. Load it again and repeat the change", ref, d.Version, op.IfVersion)}
+		return stale(d, op.IfVersion)
 	case d.Owner != b.Owner && !b.TakeOver:
 		where := "through the API"
 		if d.Owner == store.OwnerFile {
@@ -338,10 +351,9 @@ func inherit(o, old resource.Object, op *Op, ref resource.Ref) error {
 			*f.Value = storedSecret(old, f.Path)
 		}
 	}
-	if k, ok := o.(*resource.Key); ok && k.RotatedFrom == "" {
-		if was, ok := old.(*resource.Key); ok {
-			k.RotatedFrom = was.RotatedFrom
-		}
+	if k, ok := o.(*resource.Key); ok {
+		was, _ := old.(*resource.Key)
+		return inheritKey(k, was, op, ref)
 	}
 	return nil
 }

@@ -124,15 +124,9 @@ func (c *Control) compile(s *store.State, strict map[resource.Ref]bool) (*compil
 			revoked[k.Hash] = true
 		}
 	}
-	resolve := func(o resource.Object, ref string) (secret.String, error) {
-		v, err := c.resolveFor(o)(ref)
-		if _, isKey := o.(*resource.Key); isKey && err == nil && revoked[hash(v)] {
-			return secret.String{}, errRevoked
-		}
-		return v, err
-	}
+	resolve := func(o resource.Object, ref string) (secret.String, error) { return c.resolveFor(o)(ref) }
 	live, problems := c.opt.Compile(docs, snapshot.Deps{
-		Revision: uint64(max(s.Revision, 0)), Keys: keys, Resolve: resolve,
+		Revision: uint64(max(s.Revision, 0)), Keys: keys, Revoked: revoked, Resolve: resolve,
 		Tolerate: func(o resource.Object) bool { return !strict[resource.Ref{Kind: o.Head().Kind, Name: o.Head().Name}] },
 	})
 	if len(problems) > 0 {
@@ -153,6 +147,9 @@ func (c *Control) publish(s *store.State, live *snapshot.Live) {
 	c.started, c.revision, c.warnings = true, s.Revision, byObject(live.Warnings)
 	c.opt.Publish(live)
 	for _, w := range live.Warnings {
+		if w.Code == snapshot.CodeOwnerDisabled && w.Object.Kind == "Key" {
+			continue // the one about who is disabled counts them
+		}
 		c.opt.Log.Warn("the configuration has a part that does not take effect", "kind", w.Object.Kind, "name", w.Object.Name, "field", w.Path, "why", w.Message)
 	}
 	if err := c.keepSnapshot(s); err != nil {

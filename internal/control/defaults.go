@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
@@ -17,11 +18,18 @@ func defaultsOf(kind string) []member {
 	switch kind {
 	case "Provider":
 		add("residency", `"global"`)
+		add("dataHandling", `{}`)
 		add("timeouts", `{}`)
+		add("drained", "false")
+		add("allowInsecure", "false")
+		add("http2", "false")
+		add("maxConcurrent", "0")
+		add("healthProbe", `{}`)
 	case "Route":
 		add("strategy", `{"type":"failover"}`)
 		add("allowCrossProvider", "false")
 		add("switchFamilyOnQuota", "true")
+		add("orgKeyFallbackForCallerCredentials", "false")
 		add("onLoss", `"allow"`)
 	case "Key":
 		add("pii", `"off"`)
@@ -30,6 +38,7 @@ func defaultsOf(kind string) []member {
 	case "Settings":
 		add("globalPassthrough", "false")
 		add("globalModelAllowlist", "[]")
+		add("requireDataHandling", `{}`)
 		add("residencies", "[]")
 		add("piiDefault", `"off"`)
 		add("unknownModelStatus", "503")
@@ -55,6 +64,12 @@ func timeoutDefaults() []member {
 	}
 }
 
+func dataHandlingDefaults() []member {
+	return []member{{"zeroDataRetention", json.RawMessage("false")}, {"noPromptTraining", json.RawMessage("false")}}
+}
+
+func healthProbeDefaults() []member { return []member{{"enabled", json.RawMessage("false")}} }
+
 func memberDefaults() []member {
 	return []member{{"weight", json.RawMessage("1")}, {"priority", json.RawMessage("0")}, {"fallbackOnly", json.RawMessage("false")}}
 }
@@ -70,18 +85,63 @@ func (o *Object) withDefaults(kind string, spec json.RawMessage) (members, error
 	for i := range all {
 		switch kind + "." + all[i].name {
 		case "Provider.timeouts":
-			t, err := readMembers(all[i].value)
-			if err != nil {
-				return nil, err
-			}
-			all[i].value = t.fill(timeoutDefaults()).json()
+			all[i].value, err = filled(all[i].value, timeoutDefaults())
+		case "Provider.healthProbe":
+			all[i].value, err = filled(all[i].value, healthProbeDefaults())
+		case "Provider.dataHandling", "Key.dataHandling", "Settings.requireDataHandling":
+			all[i].value, err = filled(all[i].value, dataHandlingDefaults())
+		case "Settings.residencies":
+			all[i].value, err = allResidencies(all[i].value)
+		case "Key.providerCredential":
+			all[i].value, err = o.showCredential(all[i].value)
 		case "Route.members":
-			if all[i].value, err = o.showMembers(all[i].value); err != nil {
-				return nil, err
-			}
+			all[i].value, err = o.showMembers(all[i].value)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return all, nil
+}
+
+// filled shows a part of an object with its defaults.
+func filled(part json.RawMessage, defaults []member) (json.RawMessage, error) {
+	m, err := readMembers(part)
+	if err != nil {
+		return nil, err
+	}
+	return m.fill(defaults).json(), nil
+}
+
+// allResidencies shows the residencies that the settings add after those that
+// need no setting.
+func allResidencies(own json.RawMessage) (json.RawMessage, error) {
+	var list []string
+	if err := json.Unmarshal(own, &list); err != nil {
+		return nil, err
+	}
+	return json.Marshal(append(resource.BuiltinResidencies(), addedResidencies(list)...))
+}
+
+// addedResidencies are those of a list that need the setting.
+func addedResidencies(list []string) []string {
+	var out []string
+	for _, r := range list {
+		if !slices.Contains(resource.BuiltinResidencies(), r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// showCredential shows a virtual key's credential without its secret.
+func (o *Object) showCredential(raw json.RawMessage) (json.RawMessage, error) {
+	shown, err := readMembers(raw)
+	if err != nil || o.Credential == nil {
+		return raw, err
+	}
+	shown, err = shown.also(o.Credential)
+	return shown.json(), err
 }
 
 // showMembers shows the members of a route.
@@ -104,15 +164,9 @@ func (o *Object) showMembers(raw json.RawMessage) (json.RawMessage, error) {
 			shown = append(shown, member{"credentialMode", json.RawMessage(`"` + mode + `"`)})
 		}
 		if state, known := o.States[m.Provider]; known {
-			more, err := json.Marshal(state)
-			if err != nil {
+			if shown, err = shown.also(state); err != nil {
 				return nil, err
 			}
-			fields, err := readMembers(more)
-			if err != nil {
-				return nil, err
-			}
-			shown = append(shown, fields...)
 		}
 		list[i] = shown.json()
 	}
@@ -147,6 +201,16 @@ func readMembers(raw json.RawMessage) (members, error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// also adds the fields of a value.
+func (m members) also(v any) (members, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	more, err := readMembers(raw)
+	return append(m, more...), err
 }
 
 // fill adds members that are not there.
@@ -198,6 +262,8 @@ func leaveOutDefaults(o resource.Object) {
 				o.Timeouts = nil
 			}
 		}
+		none(&o.DataHandling)
+		none(&o.HealthProbe)
 	case *resource.Route:
 		for i := range o.Members {
 			unset(&o.Members[i].Weight, 1)
@@ -208,13 +274,22 @@ func leaveOutDefaults(o resource.Object) {
 		unset(&o.SwitchFamilyOnQuota, true)
 		blank(&o.OnLoss, "allow")
 	case *resource.Key:
+		none(&o.DataHandling)
 		blank(&o.PII, "off")
 	case *resource.Model:
 		blank(&o.Modality, "chat")
 	case *resource.Settings:
+		o.Residencies = addedResidencies(o.Residencies)
+		none(&o.RequireDataHandling)
 		blank(&o.PIIDefault, "off")
 		blank(&o.UnknownModelStatus, 503)
 	}
+}
+
+// none makes a part nil that says nothing.
+func none[T comparable](part **T) {
+	var zero T
+	unset(part, zero)
 }
 
 // unset makes a field nil that has its default.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -254,4 +255,52 @@ func maskSpec(d, was *store.Document) json.RawMessage {
 		return json.RawMessage(`{}`)
 	}
 	return b
+}
+
+// replacedWords say of the issued secret of a key, by its last characters, that
+// the document's takes its place.
+func replacedWords(last4 string) string {
+	return "the issued secret …" + last4 + ", which stops working"
+}
+
+// withReplaced says in the changes of keys which secrets end because the
+// documents name others.
+func withReplaced(diffs []Diff, replaced map[string]string, after *store.State) []Diff {
+	for _, name := range slices.Sorted(maps.Keys(replaced)) {
+		at := slices.IndexFunc(diffs, func(d Diff) bool { return d.Kind == "Key" && d.Name == name })
+		if at < 0 {
+			at = len(diffs)
+			diffs = append(diffs, Diff{Kind: "Key", Name: name, Action: "update"})
+		}
+		d := &diffs[at]
+		field := slices.IndexFunc(d.Fields, func(f FieldDiff) bool { return f.Path == "secret" })
+		if field < 0 {
+			field = len(d.Fields)
+			d.Fields = append(d.Fields, FieldDiff{Path: "secret", After: shownSecret(after, name)})
+		}
+		d.Fields[field].Before = replacedWords(replaced[name])
+	}
+	return diffs
+}
+
+// shownSecret is the secret that a key's document names, as it may be shown.
+func shownSecret(s *store.State, name string) any {
+	d := find(s, "Key", name)
+	if d == nil {
+		return Mask
+	}
+	k, err := decodeKey(d)
+	if err != nil || resource.IsSealedSecret(k.Secret) {
+		return Mask
+	}
+	return k.Secret
+}
+
+// sayReplaced is withReplaced for the summary of a change.
+func sayReplaced(replaced map[string]string) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(replaced)) {
+		fmt.Fprintf(&b, "; the document's secret of Key %q takes the issued one's place", name)
+	}
+	return b.String()
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
+	"github.com/interlock-gateway/interlock/internal/store"
 )
 
 // Error is a change or a look-up that is refused. Its fields are public.
@@ -25,6 +26,11 @@ func (e *Error) Error() string {
 
 func notFound(kind, name string) *Error {
 	return &Error{Status: 404, Code: "not_found", Detail: fmt.Sprintf("there is no %s %q", kind, name)}
+}
+
+// stale refuses a change of an object that was changed meanwhile.
+func stale(d *store.Document, version int64) *Error {
+	return &Error{Status: 412, Code: "stale", Detail: fmt.Sprintf("%s was changed meanwhile: it has version %d, not %d. Load it again and repeat the change", resource.Ref{Kind: d.Kind, Name: d.Name}, d.Version, version)}
 }
 
 // refused turns the compiler's problems into one error. Taken names and

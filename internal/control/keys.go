@@ -5,10 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -41,67 +43,163 @@ func (c *Control) CreateKey(ctx context.Context, actor string, k *resource.Key, 
 			Problems: resource.Problems{{Code: "invalid", Object: resource.Ref{Kind: "Key", Name: k.Name}, Path: "secret", Message: "the secret is made here and shown once; leave it out"}},
 		}
 	}
-	return c.issue(ctx, actor, k, dryRun, keyWrite{})
+	secret, id := newSecret(), newID()
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{{Put: k, Create: true, id: id}}}
+	b.keys.add = []store.KeySecret{keySecret(secret, id, c.opt.Now())}
+	return c.issue(ctx, b, secret)
 }
 
-// issue makes a key with a new secret. more goes into the same change.
-func (c *Control) issue(ctx context.Context, actor string, k *resource.Key, dryRun bool, secrets keyWrite, more ...Op) (*NewKey, *Result, error) {
-	s := newSecret()
-	id := newID()
-	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: append([]Op{{Put: k, Create: true, id: id}}, more...), keys: secrets}
-	b.keys.add = append(b.keys.add, keySecret(s, id, c.opt.Now()))
+// issue makes the change whose first step puts a key with a new secret.
+func (c *Control) issue(ctx context.Context, b Batch, secret secret.String) (*NewKey, *Result, error) {
 	r, err := c.Apply(ctx, b)
 	if err != nil {
 		return nil, nil, err
 	}
-	return &NewKey{Object: r.Objects[0], Secret: s}, r, nil
+	return &NewKey{Object: r.Objects[0], Secret: secret}, r, nil
 }
 
 // RotateKey makes a successor with the same rights, under a name of its own.
-// The predecessor works until the overlap ends; a negative overlap is the
-// default, 24 hours.
-func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap time.Duration, dryRun bool) (*NewKey, *Result, error) {
-	s, err := c.State(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	d := find(s, "Key", nameOrID)
-	if d == nil {
-		return nil, nil, notFound("Key", nameOrID)
-	}
-	if d.Owner == store.OwnerFile {
-		return nil, nil, &Error{Status: 409, Code: "read_only", Detail: fmt.Sprintf("Key %q is managed in the configuration file (%s); change its secret there", d.Name, d.Source)}
-	}
-	o, err := decodeStored(d)
-	if err != nil {
-		return nil, nil, err
-	}
-	k, ok := o.(*resource.Key)
-	if !ok {
-		return nil, nil, notFound("Key", nameOrID)
-	}
+// Every secret that the predecessor has works until the overlap ends, and none
+// longer; a negative overlap is the default, 24 hours. The predecessor has a new
+// version then. Unless ifVersion is 0, that must be the one it has now.
+func (c *Control) RotateKey(ctx context.Context, actor, nameOrID string, overlap time.Duration, ifVersion int64, dryRun bool) (*NewKey, *Result, error) {
 	if overlap < 0 {
 		overlap = defaultOverlap
+	}
+	secret, id := newSecret(), newID()
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun}
+	b.build = func(s *store.State, b *Batch) error {
+		d := find(s, "Key", nameOrID)
+		if d == nil {
+			return notFound("Key", nameOrID)
+		}
+		if ifVersion > 0 && ifVersion != d.Version {
+			return stale(d, ifVersion)
+		}
+		return c.rotate(s, d, b, overlap, keySecret(secret, id, c.opt.Now()))
+	}
+	return c.issue(ctx, b, secret)
+}
+
+// rotate makes the steps that replace a key.
+func (c *Control) rotate(s *store.State, d *store.Document, b *Batch, overlap time.Duration, secret store.KeySecret) error {
+	k, err := decodeKey(d)
+	if err != nil {
+		return err
+	}
+	if err := c.rotatable(s, d, k); err != nil {
+		return err
 	}
 	next := *k
 	next.Secret = ""
 	next.Name = successorName(s, d.Name)
 	next.RotatedFrom = d.Name
-	ends := c.opt.Now().Add(overlap)
-	var secrets keyWrite
-	var more []Op
-	if k.Secret == "" {
-		secrets.endKey(s, d.ID, ends)
-	} else { // the document's secret becomes one of the store's, which ends
-		if kept, ok := c.named(s, d); ok {
-			kept.EndsAt = ends
-			secrets.add = append(secrets.add, kept)
-		}
-		was := *k
-		was.Secret = ""
-		more = []Op{{Put: &was, restored: true, IfVersion: d.Version}}
+	if next.ProviderCredential, err = c.carried(k); err != nil {
+		return err
 	}
-	return c.issue(ctx, actor, &next, dryRun, secrets, more...)
+	ends := c.opt.Now().Add(overlap)
+	b.Ops = []Op{{Put: &next, Create: true, id: secret.KeyID}}
+	b.keys = keyWrite{
+		add: []store.KeySecret{secret}, end: map[string]time.Time{d.ID: ends},
+		renew: []store.DocumentRef{{Kind: d.Kind, Name: d.Name}},
+	}
+	if k.Secret == "" {
+		return nil
+	}
+	// The document's secret becomes one of the store's, which ends.
+	if kept, ok := c.named(s, d, k); ok {
+		kept.EndsAt = ends
+		b.keys.add = append(b.keys.add, kept)
+	}
+	was := *k
+	was.Secret = ""
+	b.Ops = append(b.Ops, Op{Put: &was, restored: true, IfVersion: d.Version})
+	return nil
+}
+
+// rotatable refuses to rotate a key with a secret that can't be ended here, and
+// one that is at its end: its successor would open what was closed, or be closed
+// itself.
+func (c *Control) rotatable(s *store.State, d *store.Document, k *resource.Key) error {
+	now := c.opt.Now()
+	wrong := func(code, format string, args ...any) error {
+		return &Error{Status: 409, Code: code, Detail: fmt.Sprintf("Key %q ", d.Name) + fmt.Sprintf(format, args...)}
+	}
+	if d.Owner == store.OwnerFile && k.Secret != "" {
+		return wrong("read_only", "has its secret in the configuration file (%s), so it can't be ended here; change it there", d.Source)
+	}
+	if k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) {
+		return wrong("ended", "expired on %s, and its successor would have, too; set a later expiresAt or remove it, then rotate, or make a new key", k.ExpiresAt.UTC().Format(time.DateOnly))
+	}
+	l := lifeOf(byKey(s)[d.ID], now)
+	if k.Secret != "" || l.live || l.ends.IsZero() {
+		return nil // it works, or it never had a secret and is given one
+	}
+	instead := "make a new key"
+	if next := successor(s, d.Name); next != "" {
+		instead = fmt.Sprintf("rotate its successor %q, or %s", next, instead)
+	}
+	if l.revoked {
+		return wrong("ended", "was revoked; %s", instead)
+	}
+	return wrong("ended", "was replaced and ended on %s; %s", l.ends.UTC().Format(time.DateOnly), instead)
+}
+
+// life is how long a key works, by its issued secrets.
+type life struct {
+	live    bool // one works
+	revoked bool // one was revoked
+	// ends is when the last one stops working, or stopped; zero for one that
+	// does not, or for none at all.
+	ends  time.Time
+	last4 string // of the one that works longest
+}
+
+// lifeOf looks at the issued secrets of one key.
+func lifeOf(issued []store.KeySecret, now time.Time) life {
+	var l life
+	for _, x := range issued {
+		ends := x.EndsAt
+		if !x.RevokedAt.IsZero() {
+			l.revoked = true
+			if ends.IsZero() || x.RevokedAt.Before(ends) {
+				ends = x.RevokedAt
+			}
+		}
+		live := works(x, now)
+		switch {
+		case l.last4 == "", live && !l.live:
+		case l.live && !live, l.live && l.ends.IsZero(), !ends.IsZero() && ends.Before(l.ends):
+			continue
+		}
+		l.live, l.ends, l.last4 = live, ends, x.Last4
+	}
+	return l
+}
+
+// successor is the key that replaced another; empty if none did.
+func successor(s *store.State, name string) string {
+	for i := range s.Documents {
+		if d := &s.Documents[i]; d.Kind == "Key" {
+			if k, err := decodeKey(d); err == nil && k.RotatedFrom == name {
+				return d.Name
+			}
+		}
+	}
+	return ""
+}
+
+// carried is a virtual key's credential for its successor. A stored one is
+// opened: it is sealed for one place.
+func (c *Control) carried(k *resource.Key) (*resource.ProviderCredential, error) {
+	if k.ProviderCredential == nil || !resource.IsSealedSecret(k.ProviderCredential.APIKey) {
+		return k.ProviderCredential, nil
+	}
+	s, err := c.resolveFor(k)(k.ProviderCredential.APIKey)
+	if err != nil {
+		return nil, &Error{Status: 409, Code: "secret", Detail: fmt.Sprintf("Key %q can't be rotated: its stored providerCredential.apiKey can't be read (%v); write it anew, then rotate", k.Name, err)}
+	}
+	return &resource.ProviderCredential{Provider: k.ProviderCredential.Provider, APIKey: s.Reveal()}, nil
 }
 
 // successorName is the first free name of the form ci-r2, ci-r3.
@@ -116,37 +214,45 @@ func successorName(s *store.State, name string) string {
 	}
 }
 
-// RevokeKey ends a key at once and for ever.
+// RevokeKey ends a key with all its secrets at once and for ever.
 func (c *Control) RevokeKey(ctx context.Context, actor, nameOrID string, ifVersion int64, dryRun bool) (*Result, error) {
-	s, err := c.State(ctx)
-	if err != nil {
-		return nil, err
+	b := Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun}
+	b.build = func(s *store.State, b *Batch) error {
+		d := find(s, "Key", nameOrID)
+		if d == nil {
+			return notFound("Key", nameOrID)
+		}
+		b.Ops = []Op{{Ref: resource.Ref{Kind: "Key", Name: d.Name}, IfVersion: ifVersion, Revoke: true}}
+		return nil
 	}
-	d := find(s, "Key", nameOrID)
-	if d == nil {
-		return nil, notFound("Key", nameOrID)
-	}
-	op := Op{Ref: resource.Ref{Kind: "Key", Name: d.Name}, IfVersion: ifVersion, Revoke: true}
-	return c.Apply(ctx, Batch{Actor: actor, Owner: store.OwnerAPI, DryRun: dryRun, Ops: []Op{op}})
+	return c.Apply(ctx, b)
 }
 
-// viewKey adds what is known of a key's secrets.
-func (c *Control) viewKey(s *store.State, d *store.Document, out *Object) {
-	now := c.opt.Now()
-	live := false
-	for _, k := range s.Keys {
-		if k.KeyID != d.ID {
-			continue
-		}
-		out.Extra["last4"] = k.Last4
-		if !k.EndsAt.IsZero() {
-			out.Extra["endsAt"] = stamp(k.EndsAt)
-		}
-		live = live || k.RevokedAt.IsZero() && (k.EndsAt.IsZero() || now.Before(k.EndsAt))
+// key adds what is known of a key's secrets.
+func (v *viewer) key(d *store.Document, k *resource.Key, out *Object) {
+	if v.issued == nil {
+		v.issued = byKey(v.s)
 	}
-	if k, ok := out.Object.(*resource.Key); ok {
-		live = live || k.Secret != "" // the document names one
-		live = live && (k.ExpiresAt == nil || now.Before(*k.ExpiresAt))
+	if pc := k.ProviderCredential; pc != nil {
+		out.Credential = &Credential{HasAPIKey: pc.APIKey != ""}
+		if s, err := v.c.resolveFor(k)(pc.APIKey); err == nil {
+			out.Credential.APIKeyLast4 = s.Last4()
+		}
 	}
-	out.Extra["active"] = live && out.Head().IsEnabled()
+	warned := v.warnings[resource.Ref{Kind: d.Kind, Name: d.Name}]
+	now := v.c.opt.Now()
+	l := lifeOf(v.issued[d.ID], now)
+	if k.Secret != "" && !slices.ContainsFunc(warned, func(p resource.Problem) bool { return p.Path == "secret" }) {
+		_, last4, _ := resource.SecretHash(k.Secret)
+		l = life{live: true, last4: last4}
+	}
+	if l.last4 != "" {
+		out.Extra["last4"] = l.last4
+	}
+	if !l.ends.IsZero() {
+		out.Extra["endsAt"] = stamp(l.ends)
+	}
+	closed := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt) ||
+		slices.ContainsFunc(warned, func(p resource.Problem) bool { return p.Code == snapshot.CodeOwnerDisabled })
+	out.Extra["active"] = l.live && k.IsEnabled() && !closed
 }

@@ -35,7 +35,7 @@ func (e *env) createKey(raw string) (secret string, made *control.NewKey) {
 
 func (e *env) rotate(name string, overlap time.Duration) (secret string, made *control.NewKey) {
 	e.t.Helper()
-	made, _, err := e.RotateKey(e.t.Context(), "token:test", name, overlap, false)
+	made, _, err := e.RotateKey(e.t.Context(), "token:test", name, overlap, 0, false)
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestRS_KEY_2_rotation(t *testing.T) {
 	if from := e.show("Key", "ci-r3")["rotatedFrom"]; from != "ci-r2" {
 		t.Errorf("a PUT made the lineage %v", from)
 	}
-	_, _, err := e.RotateKey(t.Context(), "x", "nobody", 0, false)
+	_, _, err := e.RotateKey(t.Context(), "x", "nobody", 0, 0, false)
 	refused(t, err, 404, "not_found", "nobody")
 }
 
@@ -195,12 +195,12 @@ func TestRS_KEY_2_names_of_successors(t *testing.T) {
 	for _, tc := range []struct{ name, want string }{
 		{"ci", "ci-r2"}, {"ci", "ci-r4"}, {"ci-r4", "ci-r5"}, {"a-r10", "a-r2"}, {long, long[:60] + "-r2"}, {long, long[:60] + "-r3"}, {"r2", "r2-r2"}, {"x-r2-y", "x-r2-y-r2"},
 	} {
-		if _, made := e.rotate(tc.name, 0); made.Head().Name != tc.want {
+		if _, made := e.rotate(tc.name, time.Hour); made.Head().Name != tc.want {
 			t.Errorf("the successor of %s is %s, want %s", tc.name, made.Head().Name, tc.want)
 		}
 	}
 	for i := 3; i < 12; i++ {
-		if _, made := e.rotate("a-r10", 0); made.Head().Name == "a-r10" {
+		if _, made := e.rotate("a-r10", time.Hour); made.Head().Name == "a-r10" {
 			t.Error("a successor has its predecessor's name")
 		}
 	}
@@ -281,10 +281,14 @@ func TestRS_KEY_3_revoking(t *testing.T) {
 	// Not even when a document names it again: it may have leaked.
 	_, err = e.try(put(t, `{"kind":"Key","name":"four","type":"service","secret":"env:CI_KEY"}`))
 	refused(t, err, 400, "secret", "revoked")
-	// But a restored key can be given a new secret.
-	next, _ := e.rotate("two", 0)
-	if !e.admits(next) {
-		t.Error("the successor of a restored key does not work")
+	// Nor does a rotation open again what was closed.
+	_, _, err = e.RotateKey(t.Context(), "x", "two", 0, 0, false)
+	refused(t, err, 409, "ended", `Key "two" was revoked; make a new key`)
+	// A restored key can be given a new secret by its document.
+	e.setenv("CI_KEY", "ilk_named_in_a_document_0003")
+	e.put(`{"kind":"Key","name":"two","type":"service","secret":"env:CI_KEY"}`)
+	if !e.admits("ilk_named_in_a_document_0003") || e.show("Key", "two")["active"] != true {
+		t.Error("a restored key can't be given a new secret")
 	}
 	_, err = e.RevokeKey(t.Context(), "x", "nobody", 0, false)
 	refused(t, err, 404, "not_found", "nobody")
@@ -325,7 +329,7 @@ func TestRS_KEY_3_of_the_file(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = e.RotateKey(t.Context(), "x", "ci", 0, false)
+	_, _, err = e.RotateKey(t.Context(), "x", "ci", 0, 0, false)
 	refused(t, err, 409, "read_only", "x.yaml:3")
 	_, err = e.RevokeKey(t.Context(), "x", "ci", 0, false)
 	refused(t, err, 409, "read_only", "x.yaml:3")
@@ -358,7 +362,7 @@ func TestRS_KEY_2_rotations_at_once(t *testing.T) {
 	made := map[string]string{}
 	for range 8 {
 		all.Go(func() {
-			k, _, err := e.RotateKey(t.Context(), "x", "ci", time.Hour, false)
+			k, _, err := e.RotateKey(t.Context(), "x", "ci", time.Hour, 0, false)
 			if err != nil {
 				if ce, ok := errors.AsType[*control.Error](err); !ok || ce.Status != 409 && ce.Status != 412 {
 					t.Errorf("rotate: %v", err)

@@ -41,6 +41,9 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 	if fields == nil {
 		return fail("", "an object is expected, not null")
 	}
+	if written := fields["name"]; name == "" && written.Kind() == '"' {
+		_ = jsonv2.Unmarshal(written, &ref.Name) // what is wrong with it is reported below
+	}
 	for _, path := range k.ReadOnlyFields() {
 		drop(fields, path)
 	}
@@ -55,8 +58,11 @@ func Decode(k resource.Kind, name string, raw []byte) (obj resource.Object, null
 		return fail(path, "%s", message)
 	}
 	for _, f := range resource.SecretFields(obj) {
-		if isNull(fields, f.Path) {
+		switch v := valueAt(fields, f.Path); {
+		case v.Kind() == 'n':
 			nulls = append(nulls, f.Path)
+		case v.Kind() == '"' && *f.Value == "":
+			return fail(f.Path, resource.EmptySecret)
 		}
 	}
 	h := obj.Head()
@@ -114,15 +120,18 @@ func remarshal(v any, otherwise jsontext.Value) jsontext.Value {
 	return b
 }
 
-// isNull tells whether the field at a path is there and null.
-func isNull(fields map[string]jsontext.Value, path string) bool {
+// valueAt is the value of the field at a path; empty if it is not there.
+func valueAt(fields map[string]jsontext.Value, path string) jsontext.Value {
 	head, rest, nested := strings.Cut(path, ".")
-	v, there := fields[head]
-	if !there || !nested {
-		return there && v.Kind() == 'n'
+	v := fields[head]
+	if len(v) == 0 || !nested {
+		return v
 	}
 	var inner map[string]jsontext.Value
-	return jsonv2.Unmarshal(v, &inner) == nil && isNull(inner, rest)
+	if jsonv2.Unmarshal(v, &inner) != nil {
+		return nil
+	}
+	return valueAt(inner, rest)
 }
 
 // explain gives the place and reason of a decoding error in plain words.
@@ -135,6 +144,8 @@ func explain(err error) (path, message string) {
 		switch {
 		case strings.Contains(err.Error(), "unknown object member"):
 			return path, "this field is not known; check its spelling"
+		case sem.GoType == reflect.TypeFor[time.Time]():
+			return path, "a time such as 2026-12-31T23:59:59Z is expected, not " + what(sem.JSONKind)
 		case sem.JSONKind != 0 && sem.GoType != nil:
 			return path, fmt.Sprintf("%s is expected, not %s", kindOfType(sem.GoType.Kind().String()), kindOfJSON(sem.JSONKind))
 		}
@@ -147,6 +158,14 @@ func explain(err error) (path, message string) {
 		return path, fmt.Sprintf("the JSON is malformed at byte %d", syn.ByteOffset)
 	}
 	return "", "the JSON can't be read"
+}
+
+// what is kindOfJSON where a text of another form could stand.
+func what(k jsontext.Kind) string {
+	if k == '"' {
+		return "this text"
+	}
+	return kindOfJSON(k)
 }
 
 func kindOfType(k string) string {
@@ -247,6 +266,15 @@ type Object struct {
 	// States are how a route's members are now, by provider. Nothing here sets
 	// it.
 	States map[string]MemberState
+	// Credential is what may be known of a virtual key's provider credential;
+	// nil without one.
+	Credential *Credential
+}
+
+// Credential is what is shown of a secret.
+type Credential struct {
+	HasAPIKey   bool   `json:"hasApiKey"`
+	APIKeyLast4 string `json:"apiKeyLast4,omitempty"`
 }
 
 // MemberState is how a member of a route is.
@@ -330,6 +358,9 @@ func clone(o resource.Object) (resource.Object, error) {
 // One that is the stored one keeps its sealed form: nothing changed.
 func (c *Control) seal(o, old resource.Object) {
 	h := o.Head()
+	if k, ok := o.(*resource.Key); ok {
+		c.hashSecret(k)
+	}
 	for _, r := range resource.SecretFields(o) {
 		if !resource.IsLiteralSecret(*r.Value) {
 			continue

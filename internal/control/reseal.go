@@ -75,7 +75,7 @@ func (c *Control) reseal(docs []store.Document, secrets, resealed *int) ([]store
 		}
 		n := 0
 		for _, f := range resource.SecretFields(o) {
-			if !resource.IsSealedSecret(*f.Value) {
+			if _, _, hashed := resource.SecretHash(*f.Value); hashed || !resource.IsSealedSecret(*f.Value) {
 				continue
 			}
 			*secrets++

@@ -231,7 +231,7 @@ func TestOP_9_planted_secrets(t *testing.T) {
 	secrets = append(secrets, made.Secret.Reveal())
 	say(made, err)
 	for _, name := range []string{"ci", "lit", "doc"} {
-		made, r, err := e.RotateKey(ctx, "x", name, time.Hour, false)
+		made, r, err := e.RotateKey(ctx, "x", name, time.Hour, 0, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ type viewer struct {
 	users map[string][]resource.Ref
 	// modes are the credential modes of providers; nil until they are needed.
 	modes map[string]string
+	// issued are the secrets of keys by their ids; nil until they are needed.
+	issued map[string][]store.KeySecret
 }
 
 // viewer shows a state. live is its snapshot; nil is the published one, if that
@@ -56,8 +58,9 @@ func (c *Control) result(s *store.State, live *snapshot.Live, b *Batch, changes 
 	if err != nil {
 		return nil, err
 	}
+	diffs = withReplaced(diffs, b.replaced, s)
 	r := &Result{Revision: s.Revision, Changes: diffs}
-	if b.DryRun && len(changes) == 0 {
+	if b.DryRun && len(diffs) == 0 {
 		r.Revision-- // it would make no version
 	}
 	v := c.viewer(s, live)
@@ -91,7 +94,7 @@ func (v *viewer) view(d *store.Document) (*Object, error) {
 		out.Extra["tag"] = "stored"
 		out.Modes, err = v.modesOf(o)
 	case *resource.Key:
-		v.c.viewKey(v.s, d, out)
+		v.key(d, o, out)
 	case *resource.User:
 		out.Extra["hasPassword"] = o.Password != ""
 	}

@@ -12,39 +12,43 @@ import (
 	"github.com/interlock-gateway/interlock/internal/secret"
 )
 
-// Traffic sends some hundred requests: plain and streamed ones of three keys,
-// a few that fail over, enough failures on premises for an open breaker, and
-// some that are refused. It gives the number of answers by status.
-func (w *World) Traffic(ctx context.Context, url string, keys []secret.String) (map[int]int, error) {
+// Minutes is how long the made-up traffic is.
+const Minutes = 60
+
+// Traffic sends what an hour brings: plain and streamed requests of three keys,
+// a few that fail over, some that are refused, and at its end enough failures on
+// premises for an open breaker. inMinutes runs a function for each minute, from
+// the first to the last. It gives the number of answers by status.
+func (w *World) Traffic(ctx context.Context, url string, keys []secret.String, inMinutes func(send func(minute int) error) error) (map[int]int, error) {
 	t := &traffic{url: url, keys: keys, answers: map[int]int{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: atOnce}}}
 	defer t.client.CloseIdleConnections()
-	phases := []struct {
-		prepare func() error
-		n       int
-		make    func(i int) ask
-	}{
-		{nil, 120, everyday},
-		{func() error { return w.External.Break(http.StatusServiceUnavailable, 3) }, 3, always(ask{model: FailoverModel})},
-		// Five failures in a row open the breaker; the last ones skip the provider.
-		{func() error { return w.OnPremises.Break(http.StatusInternalServerError, 0) }, 8, always(ask{model: LocalModel})},
-		{nil, 3, always(ask{model: "gpd-5.4"})},                  // nobody serves it
-		{nil, 2, always(ask{model: FailoverModel, wrong: true})}, // a key that there is not
-		{nil, 120, everyday},
-	}
-	for _, p := range phases {
-		if p.prepare != nil {
-			if err := p.prepare(); err != nil {
-				return nil, err
-			}
-		}
-		if err := t.send(ctx, p.n, p.make); err != nil {
-			return nil, err
-		}
-	}
 	// The breaker stays open for its time; the provider behind it is well again.
-	w.OnPremises.Reset()
-	w.External.Reset()
-	return t.answers, nil
+	defer w.OnPremises.Reset()
+	defer w.External.Reset()
+	err := inMinutes(func(m int) error {
+		if err := t.send(ctx, 2+m*13%5+m%17/6, func(i int) ask { return everyday(m + i) }); err != nil {
+			return err
+		}
+		switch m {
+		case 17, 18, 41:
+			if err := w.External.Break(http.StatusServiceUnavailable, 1); err != nil {
+				return err
+			}
+			return t.send(ctx, 1, always(ask{model: FailoverModel}))
+		case 24, 25, 52:
+			return t.send(ctx, 1, always(ask{model: "gpd-5.4"})) // nobody serves it
+		case 33, 34:
+			return t.send(ctx, 1, always(ask{model: FailoverModel, wrong: true})) // a key that there is not
+		case Minutes - 1:
+			// Five failures in a row open the breaker; the last ones skip the provider.
+			if err := w.OnPremises.Break(http.StatusInternalServerError, 0); err != nil {
+				return err
+			}
+			return t.send(ctx, 8, always(ask{model: LocalModel}))
+		}
+		return nil
+	})
+	return t.answers, err
 }
 
 // atOnce is how many requests run at one time.

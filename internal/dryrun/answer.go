@@ -81,7 +81,7 @@ func exclusions(p *routing.Plan) []Exclusion {
 	out := []Exclusion{}
 	for _, s := range p.Steps {
 		// This one is a member that stays in, with another credential.
-		if s.Stage == routing.StageMember && s.Code != "global-passthrough" {
+		if s.Stage == routing.StageMember && s.Code != routing.CodeGlobalPassthrough {
 			out = append(out, Exclusion{Provider: s.Subject, Code: s.Code, Reason: s.Detail})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/upstream/drivers"
+	"github.com/interlock-gateway/interlock/internal/wire"
 )
 
 // compile makes a configuration of objects.
@@ -139,6 +140,53 @@ func TestFirst(t *testing.T) {
 		c, ok := dryrun.First(dryrun.World{Live: live, Now: time.Unix(1, 0)}, live.Routing.Route(name))
 		if c.Provider != want || ok != (want != "") {
 			t.Errorf("%s: %q, want %q", name, c.Provider, want)
+		}
+	}
+}
+
+// AP: the first candidate of a route is that of its patterns; an alias, which
+// not every member serves, decides only if there is nothing else.
+func TestAP_the_first_candidate_is_that_of_the_patterns(t *testing.T) {
+	aliased := func(name, pattern, alias, only string) *resource.Route {
+		r := route(name, pattern, "a", "b")
+		r.Aliases = []resource.Alias{{Name: alias, WireModels: map[string]string{only: "x"}}}
+		return r
+	}
+	live := compile(t, provider("a", "sk-ant-a"), provider("b", "sk-ant-b"),
+		aliased("only-b", "m-*", "fast", "b"), aliased("only-a", "n-*", "slow", "a"), route("over", "q-one", "a"), aliased("hidden", "q-one*", "deep", "b"),
+	)
+	down := board{View: away{calm{}, "a"}}
+	for _, c := range []struct {
+		route routing.RouteID
+		board dryrun.Board
+		want  routing.ProviderID
+	}{{"only-b", nil, "a"}, {"only-a", &down, "b"}, {"hidden", nil, "a"}} {
+		if got, _ := dryrun.First(dryrun.World{Live: live, Board: c.board, Now: time.Unix(1, 0)}, live.Routing.Route(c.route)); got.Provider != c.want {
+			t.Errorf("%s: %q, want %q", c.route, got.Provider, c.want)
+		}
+	}
+}
+
+// away is a View in which a provider is parked.
+type away struct {
+	routing.View
+	who routing.ProviderID
+}
+
+func (a away) Health(p routing.ProviderID) routing.Health {
+	if p == a.who {
+		return routing.Health{ParkedUntil: time.Unix(100, 0)}
+	}
+	return routing.Health{}
+}
+
+// BY-2: a model's name is bounded as the gateway bounds it.
+func TestBY_2_long_names(t *testing.T) {
+	w := dryrun.World{Live: compile(t, provider("a", "sk-ant-a"), route("r", "é*", "a")), Now: time.Unix(1, 0)}
+	for n, ok := range map[int]bool{wire.MaxModelChars: true, wire.MaxModelChars + 1: false} {
+		a, err := dryrun.Resolve(t.Context(), w, &dryrun.Request{Model: strings.Repeat("é", n)})
+		if (err == nil && a.Served) != ok || (err != nil && !strings.Contains(err.Error(), "256 characters")) {
+			t.Errorf("%d characters: %v, %v", n, a, err)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/interlock-gateway/interlock/internal/failure"
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -97,10 +98,7 @@ func wrong(field, format string, args ...any) error {
 }
 
 // Bounds on what a question may hold: it is answered while requests are served.
-const (
-	maxModel    = 1000 // bytes
-	maxFailures = 100
-)
+const maxFailures = 100
 
 // Check says what is wrong with a question by itself. Its error is a
 // *FieldError.
@@ -108,8 +106,8 @@ func (r *Request) Check() error {
 	switch {
 	case r.Model == "":
 		return wrong("model", "name the model as a client would write it")
-	case len(r.Model) > maxModel:
-		return wrong("model", "it is longer than %d bytes", maxModel)
+	case utf8.RuneCountInString(r.Model) > wire.MaxModelChars:
+		return wrong("model", "it has more than %d characters, and a request with it is refused", wire.MaxModelChars)
 	case resource.LooksSecret(r.Model):
 		return wrong("model", "it holds a key instead of a model's name; check where it comes from, and rotate the key if it was sent elsewhere")
 	case r.PromptTokens < 0:

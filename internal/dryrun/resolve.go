@@ -100,10 +100,10 @@ func (w *World) key(name string) (*auth.Key, error) {
 func turnedAway(k *auth.Key, now time.Time) *routing.Refusal {
 	switch {
 	case k == nil:
-	case !k.Expires.IsZero() && !now.Before(k.Expires):
+	case k.Away(now) != "":
 		return &routing.Refusal{
 			Status: 401, Code: "invalid_api_key", Policy: "auth",
-			Message: fmt.Sprintf("the key %q expired on %s; ask an administrator to rotate it", k.Name, k.Expires.UTC().Format(time.DateOnly)),
+			Message: fmt.Sprintf("the key %q %s", k.Name, k.Away(now)),
 		}
 	case k.Closed() != "":
 		return &routing.Refusal{
@@ -233,13 +233,11 @@ func First(w World, route *routing.Route) (routing.Candidate, bool) {
 	return routing.Candidate{}, false
 }
 
-// samples are names of models that a route matches, those first that no other
-// route could take.
+// samples are names of models that a route matches: those of its patterns,
+// first those that no other route could take. Aliases come last, since not every
+// member has to serve them.
 func samples(r *routing.Route) []string {
 	var exact, made []string
-	for _, a := range r.Aliases {
-		exact = append(exact, a.Name)
-	}
 	for _, p := range r.Patterns {
 		if p.IsExact() {
 			exact = append(exact, p.String())
@@ -248,6 +246,9 @@ func samples(r *routing.Route) []string {
 		for _, part := range []string{"", "x", "-any-"} {
 			made = append(made, strings.ReplaceAll(p.String(), "*", part))
 		}
+	}
+	for _, a := range r.Aliases {
+		made = append(made, a.Name)
 	}
 	return slices.DeleteFunc(append(exact, made...), func(s string) bool { return s == "" })
 }

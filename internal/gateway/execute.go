@@ -119,6 +119,9 @@ func (d *dispatch) run() bool {
 			i, retries = next, 0
 		case action == routing.Exhausted && d.again(i, at.failure, retries):
 			retries++
+		case d.ctx.Err() != nil: // the client left while the next try was waited for
+			ex.canceled(d.ctx, &ex.plan.Candidates[i])
+			return true
 		default:
 			ex.failed(action)
 			return true
@@ -217,7 +220,7 @@ func (d *dispatch) again(i int, f failure.Failure, retries int) bool {
 	select {
 	case <-t.C:
 	case <-d.ctx.Done():
-		return d.take(&ex.plan.Candidates[i]) // the attempt finds out why
+		return false
 	}
 	return d.take(&ex.plan.Candidates[i])
 }

@@ -18,6 +18,7 @@ import (
 func (g *Gateway) models(w http.ResponseWriter, r *http.Request) {
 	ex := g.bare(w, r)
 	defer ex.over()
+	ex.endpoint, ex.settled = &llm.Endpoint{ID: "models"}, false // a refusal is recorded: keys can be tried here as well
 	if ex.live = g.opt.Live(); ex.live == nil {
 		ex.refuse(notLoaded(""))
 		return

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -62,7 +64,8 @@ func (ex *exchange) dialledOnce(c *routing.Candidate) bool {
 // failedOne is ER-ONE.
 func (ex *exchange) failedOne(at *attempt) {
 	if a := at.answer; a != nil && passesThrough(at) {
-		if ex.settle(ending{outcome: audit.OutcomeError, status: a.status, code: at.failure.Code, category: string(at.failure.Category)}) != nil {
+		status := clientStatus(at)
+		if ex.settle(ending{outcome: audit.OutcomeError, status: status, code: at.failure.Code, category: string(at.failure.Category)}) != nil {
 			ex.failUnrecorded()
 			return
 		}
@@ -74,9 +77,9 @@ func (ex *exchange) failedOne(at *attempt) {
 			}
 			h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 			ex.routingHeaders(h, at.candidate)
-			ex.w.WriteHeader(a.status)
+			ex.w.WriteHeader(status)
 			_, _ = ex.w.Write(a.body)
-		}, func() []byte { return ex.streamError(ex.attemptError(at)) })
+		}, func() []byte { return ex.streamAnswer(at) })
 		return
 	}
 	e := ex.attemptError(at)
@@ -107,8 +110,40 @@ func passesThrough(at *attempt) bool {
 		return false
 	case failure.ServerError, failure.Overloaded, failure.RateLimit, failure.ModelUnavailable, failure.RequestError, failure.ContentFilter:
 	}
-	// A 401 or 403 about our own key, in whatever words, makes agents log out.
-	return at.answer.status >= 400 && at.answer.status != 401 && at.answer.status != 403
+	return at.answer.status >= 400 && (!loginStatus(at.answer.status) || aboutRequest(at.failure.Category))
+}
+
+// loginStatus: a client that gets one of these asks for a sign-in, whatever the
+// words are.
+func loginStatus(status int) bool { return status == 401 || status == 403 }
+
+// aboutRequest: the failure is the request's own, and the provider's words say
+// what is wrong with it.
+func aboutRequest(c failure.Category) bool {
+	return c == failure.RequestError || c == failure.ContentFilter || c == failure.ModelUnavailable
+}
+
+// clientStatus is the status of an answer that passes. Some vendors refuse what
+// a request says with 403, which is for keys.
+func clientStatus(at *attempt) int {
+	if loginStatus(at.answer.status) && at.candidate.Credential != routing.CredentialCaller {
+		return statusOf(at.failure.Category)
+	}
+	return at.answer.status
+}
+
+// streamAnswer renders a provider's error as the event that ends a stream of
+// which only keep-alives were sent: agents look for its words.
+func (ex *exchange) streamAnswer(at *attempt) []byte {
+	r := ex.format.NewStream(&ex.envelope)
+	var one bytes.Buffer // an event's data is one line
+	if s, ok := r.(wire.StreamErrors); ok && json.Compact(&one, at.answer.body) == nil {
+		ev := wire.Event{Data: one.Bytes(), HasData: true, Raw: fmt.Appendf(nil, "data: %s\n\n", one.Bytes())}
+		if r.Kind(&ev) == wire.Failed {
+			return s.AppendFailed(nil, &ev)
+		}
+	}
+	return ex.streamError(ex.attemptError(at))
 }
 
 // attemptError is the gateway's own wording of one failed attempt.

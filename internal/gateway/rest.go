@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/interlock-gateway/interlock/internal/llm"
@@ -105,17 +106,25 @@ func (g *Gateway) unknown(w http.ResponseWriter, r *http.Request) {
 		ex.refuse(refusal{status: http.StatusUpgradeRequired, code: "upgrade_required", message: "WebSocket is not served here; use HTTP"})
 		return
 	}
-	message := "there is nothing at " + clipText(hideKeys(r.URL.Path), 120) + "; see the endpoints in the documentation"
-	for _, part := range []string{
-		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/", "/projects/",
-		"/openai/deployments/", "/api/v1/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
-	} {
-		if strings.HasPrefix(r.URL.Path, part) || r.URL.Path == strings.TrimSuffix(part, "/") {
-			message = clipText(hideKeys(r.URL.Path), 120) + " is not part of this version yet"
-			break
-		}
+	ex.refuse(refusal{status: 404, code: "not_found", message: nowhere(r.URL.Path)})
+}
+
+// nowhere says of a path that nothing serves what it is.
+func nowhere(path string) string {
+	under := func(prefix string) bool {
+		return strings.HasPrefix(path, prefix) || path == strings.TrimSuffix(prefix, "/")
 	}
-	ex.refuse(refusal{status: 404, code: "not_found", message: message})
+	shown := clipText(hideKeys(path), 120)
+	if under("/api/v1/") || under("/console/") { // it would not come here if it were on this address
+		return shown + " is not at this address: the admin API and the console are at that of server.adminListen"
+	}
+	if slices.ContainsFunc([]string{
+		"/v1/responses/", "/openai/v1/responses/", "/v1/completions", "/v1beta/", "/v1alpha/", "/model/", "/bedrock/", "/vertex/", "/v1/projects/", "/projects/",
+		"/openai/deployments/", "/v1/messages/batches", "/v1/models/", "/v1beta1/", "/v1/publishers/",
+	}, under) {
+		return shown + " is not part of this version yet"
+	}
+	return "there is nothing at " + shown + "; see the endpoints in the documentation"
 }
 
 // bare makes an exchange for an answer outside the model endpoints.

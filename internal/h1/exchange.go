@@ -30,6 +30,9 @@ const (
 	// linger is how long the end of a body's writing is waited for after the end
 	// of its answer: with it the connection can be used again.
 	linger = 50 * time.Millisecond
+	// fresh is how long nobody forgets a connection that was used; servers close
+	// theirs after five seconds and more.
+	fresh = 2 * time.Second
 )
 
 var (
@@ -42,6 +45,13 @@ var (
 // is closed the end of ctx ends the exchange, and its cause is the error.
 // Whoever gets an answer closes its body. An error may come after the server has
 // got the request.
+//
+// A connection that was kept may be dead without our knowing: the server, or what
+// lies between, has forgotten it, and says so as soon as something is sent. Those
+// that have been idle for as long are closed then. If the connection was not used
+// for a while, and the system tells that nothing of the request was acknowledged,
+// which takes a living one 40 ms at most, nobody has worked on it, and it is sent
+// on a new connection.
 func (p *Pool) Do(ctx context.Context, r *Request) (*http.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -50,20 +60,48 @@ func (p *Pool) Do(ctx context.Context, r *Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := p.get(ctx)
+	if c := p.kept(); c != nil {
+		resp, lost, err := c.exchange(ctx, r, head)
+		if !lost {
+			return resp, err
+		}
+		if head, err = r.head(); err != nil {
+			return nil, err
+		}
+	}
+	c, err := p.dial(ctx)
 	if err != nil {
 		heads.Put(head)
 		return nil, because(ctx, err)
 	}
+	resp, _, err := c.exchange(ctx, r, head)
+	return resp, err
+}
+
+// exchange is one try on a connection, which it gives back or closes. lost says
+// that the connection was a dead one, and nobody got anything of the request.
+func (c *conn) exchange(ctx context.Context, r *Request, head *[]byte) (resp *http.Response, lost bool, err error) {
+	var before uint64
+	known := false
+	if !c.since.IsZero() && time.Since(c.since) > fresh {
+		before, known = c.acknowledged()
+	}
 	x := &exchange{c: c, ctx: ctx}
 	x.stop = afterEnd(ctx, c.abort)
 	failed := x.send(head, r)
-	resp, err := x.receive(r.Method, failed)
-	if err != nil {
-		x.end(false)
-		return nil, because(ctx, err)
+	resp, err = x.receive(r.Method, failed)
+	if err == nil {
+		return resp, false, nil
 	}
-	return resp, nil
+	if !c.since.IsZero() && c.left == maxHead && ctx.Err() == nil {
+		if known {
+			after, ok := c.acknowledged()
+			lost = ok && after == before
+		}
+		c.pool.closeIdle(c.since)
+	}
+	x.end(false)
+	return nil, lost, because(ctx, err)
 }
 
 // afterEnd is context.AfterFunc, without a context of its own where ctx can do

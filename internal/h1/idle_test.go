@@ -5,6 +5,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
+	"sync"
 	"testing"
 	"time"
 )
@@ -105,5 +107,53 @@ func TestIdleThatDied(t *testing.T) {
 				t.Errorf("%d connections", n)
 			}
 		})
+	}
+}
+
+// forgotten answers the first request on each connection, all of them together,
+// and resets it when the next one comes.
+func forgotten(t *testing.T, n int64) (s *server, together func()) {
+	t.Helper()
+	answer := make(chan struct{})
+	s = serve(t, func(nc net.Conn, br *bufio.Reader) {
+		if _, ok := take(br); !ok {
+			return
+		}
+		<-answer
+		_, _ = io.WriteString(nc, fine)
+		if _, err := br.Peek(1); err != nil { // the next request, or the end
+			return
+		}
+		if tcp, ok := nc.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0) // close is a reset
+		}
+	})
+	return s, func() {
+		for s.dials.Load() < n {
+			runtime.Gosched()
+		}
+		close(answer)
+	}
+}
+
+// R36: a connection that was kept and turns out to be dead takes those with it
+// that have been idle for as long: the next request meets no other one.
+func TestDeadConnectionsGoTogether_R36(t *testing.T) {
+	s, together := forgotten(t, 8)
+	p := s.pool(t, nil)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() { wants(t, p) })
+	}
+	together()
+	all.Wait()
+	// The server's system took the request: the server may have worked on it.
+	if resp, err := p.Do(t.Context(), post(nil)); err == nil {
+		resp.Body.Close()
+		t.Error("a request that the server got was sent twice")
+	}
+	wants(t, p)
+	if n := s.dials.Load(); n != 9 {
+		t.Errorf("%d connections, want one more than the eight that died", n)
 	}
 }

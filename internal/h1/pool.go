@@ -80,18 +80,19 @@ func (c *conn) abort() {
 	_ = c.Conn.Close()
 }
 
-// get takes an idle connection, or dials.
-func (p *Pool) get(ctx context.Context) (*conn, error) {
+// kept takes an idle connection; nil if there is none.
+func (p *Pool) kept() *conn {
 	for {
 		c := p.pop()
-		if c == nil {
-			break
-		}
-		if c.alive() {
-			return c, nil
+		if c == nil || c.alive() {
+			return c
 		}
 		c.abort()
 	}
+}
+
+// dial opens a connection.
+func (p *Pool) dial(ctx context.Context) (*conn, error) {
 	nc, err := p.Dial(ctx)
 	if err != nil {
 		return nil, err
@@ -140,11 +141,8 @@ func (p *Pool) sweep() {
 	for n < len(p.idle) && time.Since(p.idle[n].since) >= most {
 		n++
 	}
-	old := append([]*conn(nil), p.idle[:n]...)
-	kept := copy(p.idle, p.idle[n:])
-	clear(p.idle[kept:])
-	p.idle = p.idle[:kept]
-	if kept > 0 {
+	old := p.take(n)
+	if len(p.idle) > 0 {
 		p.timer.Reset(max(time.Millisecond, most-time.Since(p.idle[0].since)))
 	} else {
 		p.timer = nil
@@ -165,6 +163,30 @@ func (p *Pool) CloseIdle() {
 	for _, c := range old {
 		c.abort()
 	}
+}
+
+// closeIdle closes the connections that became idle at a time or before.
+func (p *Pool) closeIdle(since time.Time) {
+	p.mu.Lock()
+	n := 0
+	for n < len(p.idle) && !p.idle[n].since.After(since) {
+		n++
+	}
+	old := p.take(n)
+	p.mu.Unlock()
+	for _, c := range old {
+		c.abort()
+	}
+}
+
+// take takes the n connections out that have been idle the longest. The mutex
+// is held.
+func (p *Pool) take(n int) []*conn {
+	old := append([]*conn(nil), p.idle[:n]...)
+	kept := copy(p.idle, p.idle[n:])
+	clear(p.idle[kept:])
+	p.idle = p.idle[:kept]
+	return old
 }
 
 func orDefault[T int | time.Duration](v, d T) T {

@@ -24,7 +24,7 @@ func CheckBaseURL(raw string, allowInsecure bool) error {
 		if u.Scheme == "http" && !allowInsecure && looksPublic(u.Hostname()) {
 			return fmt.Errorf("http to %s would send the key unprotected; use https, or set allowInsecure: true", u.Hostname())
 		}
-		return nil // what the name leads to is checked when it is dialled
+		return nil // what the name leads to is checked by the admin API, and whenever it is dialled
 	}
 	return CheckAddr(ip, u.Scheme == "http" && !allowInsecure)
 }

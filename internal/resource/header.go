@@ -29,10 +29,10 @@ func staticHeaders(c *checker, path string, hs map[string]string) {
 		case !isToken(name) || len(name) > maxHeaderNameLen:
 			c.add(at, "%s is no name of an HTTP header", quote(name))
 			continue
-		case isCredentialHeader(lower):
-			c.add(at, "the header %s carries a credential; put it in apiKey, which is stored encrypted and never shown", name)
 		case strings.HasPrefix(lower, "x-interlock-"):
 			c.add(at, "the header %s is Interlock's own and is never sent to a provider; remove it", name)
+		case isCredentialHeader(lower):
+			c.add(at, "the header %s carries a credential, by its name; put it in apiKey, which is stored encrypted and never shown", name)
 		case isGatewayHeader(lower):
 			c.add(at, "the header %s is set by the gateway; remove it", name)
 		}
@@ -64,15 +64,21 @@ func isToken(s string) bool {
 	}) < 0
 }
 
-// isCredentialHeader tells headers that carry a credential, by the names that
-// vendors use and by the words that such names have. The name is in lower
-// case.
+// credentialWords are the words of names of headers that carry a credential.
+// x-tokens-per-minute has none of them: tokens are no token.
+func credentialWords() []string {
+	return []string{"key", "token", "secret", "auth", "authentication", "credential", "credentials", "password", "passwd", "cookie", "bearer", "jwt"}
+}
+
+// isCredentialHeader tells headers that carry a credential by the words of
+// their names. The name is in lower case.
 func isCredentialHeader(name string) bool {
-	if slices.Contains([]string{"cookie", "set-cookie"}, name) || strings.HasSuffix(name, "-token") {
+	words := strings.FieldsFunc(name, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') })
+	if slices.ContainsFunc(words, func(w string) bool { return slices.Contains(credentialWords(), w) }) {
 		return true
 	}
-	for _, word := range []string{"authorization", "api-key", "apikey", "api_key", "secret", "password", "access-key"} {
-		if strings.Contains(name, word) {
+	for _, part := range []string{"authorization", "api-key", "apikey", "api_key", "access-key", "secret", "password"} { // in one word with others, or more than one
+		if strings.Contains(name, part) {
 			return true
 		}
 	}

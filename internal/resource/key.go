@@ -9,8 +9,8 @@ type Key struct {
 	Type  string    `json:"type"`
 	Owner *KeyOwner `json:"owner,omitempty"`
 	Team  string    `json:"team,omitempty"`
-	// Secret is a reference; only in documents. At least 24 characters,
-	// begins with ilk_.
+	// Secret is a reference, or the secret itself, of which a hash is kept; only
+	// in documents. At least 24 characters, begins with ilk_.
 	Secret    string            `json:"secret,omitempty" secret:"true"`
 	ExpiresAt *time.Time        `json:"expiresAt,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
@@ -46,5 +46,13 @@ type RateLimits struct {
 // ProviderCredential replaces a member's key for one provider.
 type ProviderCredential struct {
 	Provider string `json:"provider"`
-	APIKey   string `json:"apiKey" secret:"true"`
+	// APIKey is required. One that is stored stays if it is left out, as long as
+	// the provider is the same.
+	APIKey string `json:"apiKey,omitempty" secret:"true"`
+}
+
+// LacksCredential tells a virtual key that says for which provider it has a
+// credential, and leaves the credential out.
+func (k *Key) LacksCredential() bool {
+	return k.ProviderCredential != nil && k.ProviderCredential.APIKey == ""
 }

@@ -118,9 +118,6 @@ func (k *Key) checkSecrets(c *checker) {
 	} else {
 		c.err("providerCredential.provider", CheckName(pc.Provider))
 	}
-	if pc.APIKey == "" {
-		c.add("providerCredential.apiKey", "the key is missing; write env:NAME or file:PATH")
-	}
 }
 
 func (k *Key) checkRates(c *checker) {

@@ -1,6 +1,7 @@
 package resource_test
 
 import (
+	"crypto/sha256"
 	"strings"
 	"testing"
 
@@ -43,10 +44,25 @@ func TestKeyCheck(t *testing.T) {
 		{"refuses a literal of another form", key(func(k *K) { k.Secret = "01234567890123456789abcdef" }), [][2]string{{"secret", "begin with ilk_"}}},
 		{"refuses a variable that is not expanded", key(func(k *K) { k.Secret = "${K}" }), [][2]string{{"secret", "not expanded"}}},
 		{"keeps provider credentials to virtual keys", key(func(k *K) { k.ProviderCredential = &resource.ProviderCredential{} }), [][2]string{
-			{"providerCredential", "virtual keys"}, {"providerCredential.provider", "missing"}, {"providerCredential.apiKey", "missing"},
+			{"providerCredential", "virtual keys"}, {"providerCredential.provider", "missing"},
 		}},
 		{"takes one of a virtual key", key(func(k *K) {
 			k.Type, k.ProviderCredential = "virtual", &resource.ProviderCredential{Provider: "a", APIKey: "file:/run/k"}
 		}), nil},
 	})
+}
+
+// RS-KEY-1: the stored form of a written secret is read back, and nothing else
+// is taken for it.
+func TestRS_KEY_1_hashed_secrets(t *testing.T) {
+	sum := sha256.Sum256([]byte("ilk_01234567890123456789"))
+	stored := resource.HashedSecret(sum, "6789")
+	if hash, last4, ok := resource.SecretHash(stored); !ok || hash != sum || last4 != "6789" || !resource.IsSealedSecret(stored) || resource.IsLiteralSecret(stored) {
+		t.Errorf("%s: %x %q %t", stored, hash, last4, ok)
+	}
+	for _, other := range []string{"", "env:K", "sealed:v1:abcd:AAAA", "ilk_01234567890123456789", "hashed:sha256:", stored[:40], "hashed:sha256:" + strings.Repeat("zz", 32) + ":6789"} {
+		if _, _, ok := resource.SecretHash(other); ok {
+			t.Errorf("%q is taken for a hash", other)
+		}
+	}
 }

@@ -18,7 +18,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "Provider", New: func() Object { return &Provider{} }, ReadOnly: []string{"hasApiKey", "apiKeyLast4", "credentialMode", "usedBy"}},
 		{Name: "Route", New: func() Object { return &Route{} }, ReadOnly: []string{"tag", "grantedBy", "members.credentialMode", "members.state", "members.until"}},
-		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom", "active", "endsAt"}},
+		{Name: "Key", New: func() Object { return &Key{} }, ReadOnly: []string{"id", "last4", "rotatedFrom", "active", "endsAt", "providerCredential.hasApiKey", "providerCredential.apiKeyLast4"}},
 		{Name: "Model", New: func() Object { return &Model{} }},
 		{Name: "Department", New: func() Object { return &Department{} }},
 		{Name: "Team", New: func() Object { return &Team{} }},

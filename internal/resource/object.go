@@ -101,12 +101,17 @@ type Document struct {
 	// Locate finds a field in the source file; nil when the object did not
 	// come from a file. An unknown path gives the nearest enclosing place.
 	Locate func(path string) *Position
+	// Nulls are the secrets that it sets to null, by path: none, rather than
+	// what is stored.
+	Nulls []string
 }
 
 // RefAt is a field that names another object.
 type RefAt struct {
 	Path string
 	Ref  Ref
+	// Weak: nothing has to have that name, but what has it is in use.
+	Weak bool
 }
 
 // refHolder is an object that names others.

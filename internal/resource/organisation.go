@@ -36,10 +36,11 @@ type User struct {
 }
 
 // FoldsCase tells whether names of a kind are the same in upper and lower
-// case: those that people write as they please.
+// case: those that people write as they please, and those of models, which
+// requests match without regard to it.
 func FoldsCase(kind string) bool {
 	switch kind {
-	case "Team", "Department", "User", "RoutingRule":
+	case "Team", "Department", "User", "RoutingRule", "Model":
 		return true
 	}
 	return false
@@ -105,21 +106,21 @@ func (t *Team) refs() []RefAt {
 	if t.Department == "" {
 		return nil
 	}
-	return []RefAt{{"department", Ref{"Department", t.Department}}}
+	return []RefAt{{Path: "department", Ref: Ref{"Department", t.Department}}}
 }
 
 func (u *User) refs() []RefAt {
 	if u.Team == "" {
 		return nil
 	}
-	return []RefAt{{"team", Ref{"Team", u.Team}}}
+	return []RefAt{{Path: "team", Ref: Ref{"Team", u.Team}}}
 }
 
 func (k *Key) refs() []RefAt {
 	var out []RefAt
 	add := func(path, kind, name string) {
 		if name != "" {
-			out = append(out, RefAt{path, Ref{kind, name}})
+			out = append(out, RefAt{Path: path, Ref: Ref{kind, name}})
 		}
 	}
 	add("team", "Team", k.Team)
@@ -130,6 +131,9 @@ func (k *Key) refs() []RefAt {
 	}
 	if k.ProviderCredential != nil {
 		add("providerCredential.provider", "Provider", k.ProviderCredential.Provider)
+	}
+	for i, name := range k.AllowedProviders { // without any provider the key would admit nobody
+		out = append(out, RefAt{Path: IndexPath("allowedProviders", i), Ref: Ref{"Provider", name}, Weak: true})
 	}
 	return out
 }
@@ -163,6 +167,11 @@ func CheckPassword(value string) error {
 // CheckDocument reports what an object may have, but not when it is a document
 // of a file or of an import.
 func CheckDocument(o Object) []Problem {
+	if k, ok := o.(*Key); ok && strings.HasPrefix(k.Secret, hashedPrefix) {
+		c := newChecker(k.Head())
+		c.code(CodeInvalid, "secret", "this is how a secret is stored, not a secret; write env:NAME, file:PATH or the secret itself")
+		return c.ps
+	}
 	u, ok := o.(*User)
 	if !ok || u.Password == "" {
 		return nil

@@ -79,7 +79,9 @@ func TestProviderHeaders(t *testing.T) {
 	refused := map[string]string{
 		"Authorization": "credential", "x-api-key": "credential", "API-Key": "credential", "x-goog-api-key": "credential",
 		"Cookie": "credential", "Proxy-Authorization": "credential", "cf-aig-authorization": "credential", "x-auth-token": "credential",
-		"x-client-secret": "credential", "Host": "set by the gateway", "Content-Length": "set by the gateway",
+		"x-client-secret": "credential", "ocp-apim-subscription-key": "credential", "Helicone-Auth": "credential", "x-functions-key": "credential",
+		"x-subscription-key": "credential", "x_api_key": "credential", "x.session.token": "credential", "x-apikey": "credential", "X-MySecret": "credential",
+		"x-user-password": "credential", "x-aws-credentials": "credential", "set-cookie": "credential", "x-bearer": "credential", "Host": "set by the gateway", "Content-Length": "set by the gateway",
 		"content-type": "set by the gateway", "Connection": "set by the gateway", "TE": "set by the gateway",
 		"Transfer-Encoding": "set by the gateway", "Upgrade": "set by the gateway", "Keep-Alive": "set by the gateway",
 		"Trailer": "set by the gateway", "accept-encoding": "set by the gateway",
@@ -92,6 +94,14 @@ func TestProviderHeaders(t *testing.T) {
 				t.Errorf("got %v", resource.Problems(ps))
 			}
 		})
+	}
+	for _, name := range []string{
+		"x-tokens-per-minute", "openai-beta", "anthropic-beta", "http-referer", "HTTP-Referer", "x-title", "X-Title", "anthropic-version", "openai-organization",
+		"x-goog-user-project", "cf-aig-cache-ttl", "helicone-cache-enabled", "x-author", "x-monkey", "x-keyboard", "x-cache-keys", "x-max-tokens", "user-agent", "accept",
+	} {
+		if ps := provider(func(p *resource.Provider) { p.Headers = map[string]string{name: "v"} }).Check(); len(ps) > 0 {
+			t.Errorf("RS-PROV %s: %v", name, resource.Problems(ps))
+		}
 	}
 	for _, value := range []string{"a\r\nX-Evil: 1", "a\nb", "a\x00", "smörgås", strings.Repeat("x", 4097)} {
 		ps := provider(func(p *resource.Provider) { p.Headers = map[string]string{"x-a": value} }).Check()

@@ -155,7 +155,7 @@ func checkDescription(c *checker, path, s string) {
 func (r *Route) refs() []RefAt {
 	out := make([]RefAt, 0, len(r.Members))
 	for i, m := range r.Members {
-		out = append(out, RefAt{IndexPath("members", i) + ".provider", Ref{"Provider", m.Provider}})
+		out = append(out, RefAt{Path: IndexPath("members", i) + ".provider", Ref: Ref{"Provider", m.Provider}})
 	}
 	return out
 }

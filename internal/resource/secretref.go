@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -46,12 +48,46 @@ func SecretRefs(o Object) []SecretRef {
 	return out
 }
 
+// EmptySecret says what is wrong with an empty text in place of a secret: it
+// could mean either of two things.
+const EmptySecret = "an empty text is no secret; leave the field out to keep what is stored, or write null to remove it"
+
+// IsOff tells whether an object takes no requests, since it is disabled or
+// drained. Its secrets need not be readable: what has lost its secret can be
+// switched off.
+func IsOff(o Object) bool {
+	p, ok := o.(*Provider)
+	return !o.Head().IsEnabled() || ok && p.Drained
+}
+
 // SealedPrefix begins a secret that the store keeps encrypted.
 const SealedPrefix = "sealed:"
 
-// IsSealedSecret tells whether a reference is a sealed literal. Nobody but the
-// store may write one.
-func IsSealedSecret(ref string) bool { return strings.HasPrefix(ref, SealedPrefix) }
+// IsSealedSecret tells whether a reference is a literal as it is stored. Nobody
+// but the store may write one.
+func IsSealedSecret(ref string) bool {
+	return strings.HasPrefix(ref, SealedPrefix) || strings.HasPrefix(ref, hashedPrefix)
+}
+
+// hashedPrefix begins what is kept of a key's secret that a document writes out:
+// its hash and its last characters.
+const hashedPrefix = "hashed:sha256:"
+
+// HashedSecret is the form in which a document keeps a key's secret.
+func HashedSecret(hash [sha256.Size]byte, last4 string) string {
+	return hashedPrefix + hex.EncodeToString(hash[:]) + ":" + last4
+}
+
+// SecretHash reads that form; ok is false for any other.
+func SecretHash(ref string) (hash [sha256.Size]byte, last4 string, ok bool) {
+	text, ok := strings.CutPrefix(ref, hashedPrefix)
+	if !ok {
+		return hash, "", false
+	}
+	text, last4, _ = strings.Cut(text, ":")
+	n, err := hex.Decode(hash[:], []byte(text[:min(len(text), 2*len(hash))]))
+	return hash, last4, err == nil && n == len(hash)
+}
 
 // envName is what names of environment variables look like.
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

@@ -72,6 +72,9 @@ type Route struct {
 	Aliases  []Alias
 	// Members are in try order.
 	Members []Member
+	// Disabled are the members whose provider is disabled. They serve nothing
+	// and are named where nobody else does.
+	Disabled []ProviderID
 	// First is the provider of the first member that was configured, whether
 	// it is enabled or not: global passthrough is for that one.
 	First    ProviderID

@@ -111,7 +111,7 @@ func (a *modelMemo) Model(vendor, name string) ModelInfo {
 func (d *decision) pick(a aliased) bool {
 	if a.alias != nil {
 		d.route, d.alias = a.route, a.alias
-		d.p.step(StageRoute, "picked-by-alias", string(a.route.ID), a.alias.Name)
+		d.p.step(StageRoute, codePickedByAlias, string(a.route.ID), a.alias.Name)
 		return true
 	}
 	h := d.s.find(d.lower)
@@ -125,7 +125,7 @@ func (d *decision) pick(a aliased) bool {
 		return true
 	}
 	if r := d.s.byFamily(h.routes, d.p.Model); r != nil {
-		d.found(r, "picked-by-family")
+		d.found(r, codePickedByFamily)
 		return true
 	}
 	d.p.refuse(d.s.tie(d.p.Model, h.routes))
@@ -140,11 +140,11 @@ func (d *decision) found(r *Route, code string) {
 func pickedCode(r *Route) string {
 	switch {
 	case r.Family:
-		return "picked-family"
+		return codePickedFamily
 	case r.Implicit:
-		return "picked-implicit"
+		return codePickedImplicit
 	}
-	return "picked"
+	return codePicked
 }
 
 // find looks a lower-case model up among all patterns. At equal specificity a

@@ -20,6 +20,7 @@ const (
 	codeResidency   = "residency"
 	codeData        = "data-handling"
 	codeDrained     = "drained"
+	codeDisabled    = "disabled"
 	codeWindow      = "context-window"
 	codeSameModel   = "other-model"
 )
@@ -27,6 +28,9 @@ const (
 // collect keeps the members that can serve the request, with the credential
 // that each is dialled with, and notes why each of the others cannot.
 func (d *decision) collect() {
+	for _, id := range d.route.Disabled {
+		d.p.step(StageMember, codeDisabled, string(id), "its provider is disabled")
+	}
 	c := &d.in.Query.Caller
 	if c.Own {
 		d.collectOwn()
@@ -67,7 +71,7 @@ func (d *decision) collectOwn() {
 		case i == 0 && d.lost != "":
 			d.out(codeWindow, v, d.lost)
 		case i == inherits:
-			d.p.step(StageMember, "global-passthrough", string(v.ID), "it takes the caller's own credential in place of its key")
+			d.p.step(StageMember, CodeGlobalPassthrough, string(v.ID), "it takes the caller's own credential in place of its key")
 			d.consider(i, CredentialCaller, false)
 		case !fallback:
 			d.out(codeMode, v, without)

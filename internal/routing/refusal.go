@@ -86,8 +86,10 @@ func (d *decision) noMember() *Refusal {
 	case window: // ER-CTX
 		return &Refusal{
 			Status: 400, Code: "context_length_exceeded", Policy: "context-window",
-			Message: fmt.Sprintf("the prompt has about %d tokens, and the largest context window on route %q for the model %q has %d; shorten the prompt, or ask for a model with a larger window",
-				d.in.Query.Tokens, r.ID, model, d.window),
+			// Agents make their history shorter where a message begins like this
+			// (chapter 60, 3.7).
+			Message: fmt.Sprintf("prompt is too long: %d tokens > %d maximum; that is an estimate, and the largest context window on route %q for the model %q; shorten the prompt, or ask for a model with a larger window",
+				d.in.Query.Tokens, d.window, r.ID, model),
 		}
 	}
 	return &Refusal{ // ER-NOPROV

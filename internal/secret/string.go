@@ -35,14 +35,14 @@ func (s String) Equal(other String) bool {
 	return subtle.ConstantTimeCompare([]byte(s.Reveal()), []byte(other.Reveal())) == 1
 }
 
-// Last4 gives the last four characters of a secret that is long enough (16
-// bytes) for them not to give it away, else "".
+// Last4 gives the last four characters of a secret that has at least as many
+// others, else "".
 func (s String) Last4() string {
-	v := s.Reveal()
-	if len(v) < 16 {
+	v := []rune(s.Reveal())
+	if len(v) < 8 {
 		return ""
 	}
-	return v[len(v)-4:]
+	return string(v[len(v)-4:])
 }
 
 // String hides the value.

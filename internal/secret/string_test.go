@@ -83,4 +83,11 @@ func TestString(t *testing.T) {
 	case s.Last4() != "6789", secret.New("short").Last4() != "", zero.Last4() != "":
 		t.Error("Last4")
 	}
+	for _, c := range []struct{ secret, want string }{ // RS-PROV: the last four, of what has at least as many more
+		{"1234567", ""}, {"12345678", "5678"}, {"sk-test-12345", "2345"}, {"löseñord", "ñord"}, {"löseñor", ""},
+	} {
+		if got := secret.New(c.secret).Last4(); got != c.want {
+			t.Errorf("%s: %q", c.secret, got)
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,8 +25,11 @@ type Deps struct {
 	Revision uint64
 	// Keys are secrets that are not in the documents.
 	Keys []KeySecret
-	// Tolerate says of which objects a secret that can't be read is no
-	// problem: the provider is not dialled then. nil: of none.
+	// Revoked are the hashes of secrets that admit nobody, ever.
+	Revoked map[[sha256.Size]byte]bool
+	// Tolerate says which objects are there already and not part of what is
+	// being written. A secret of theirs that can't be read is no problem: the
+	// provider is not dialled then. nil: none are.
 	Tolerate func(o resource.Object) bool
 	// ReadFile reads CA files; nil reads regular files of up to 1 MiB.
 	ReadFile func(string) ([]byte, error)
@@ -135,7 +139,7 @@ func each[T resource.Object](c *compiler, f func(doc resource.Document, o T)) {
 // names checks that names are unique: by kind, and providers and routes in
 // one space (RS-PROV-3).
 func (c *compiler) names() {
-	seen := map[string]resource.Ref{}
+	seen := map[string]resource.Document{}
 	for _, doc := range c.docs {
 		ref := refOf(doc.Object)
 		c.known[resource.NameKey(ref)] = doc.Object
@@ -147,29 +151,53 @@ func (c *compiler) names() {
 			}
 		}
 		key := space + "\x00" + resource.NameKey(ref).Name
-		if other, taken := seen[key]; taken {
-			c.report(doc, resource.Problem{
-				Code: "name_taken", Path: "name", Refs: []resource.Ref{other},
-				Message: fmt.Sprintf("the name %q is taken by %s%s; choose another", ref.Name, other, shared(space)),
-			})
+		other, taken := seen[key]
+		if !taken {
+			seen[key] = doc
 			continue
 		}
-		seen[key] = ref
+		c.nameTaken(other, doc, space)
 	}
 }
 
+// nameTaken reports that two documents have one name, at the one that is being
+// written.
+func (c *compiler) nameTaken(first, doc resource.Document, space string) {
+	if c.written(first) && !c.written(doc) {
+		first, doc = doc, first
+	}
+	ref, other := refOf(doc.Object), refOf(first.Object)
+	if ref.Kind == "Model" && !c.written(doc) { // of a database that is older than the rule
+		c.warn(doc, "no_effect", "name", "it does nothing: %s has the same name, and case does not count in names of models; delete one of them", other)
+		return
+	}
+	c.report(doc, resource.Problem{
+		Code: "name_taken", Path: "name", Refs: []resource.Ref{other},
+		Message: fmt.Sprintf("the name %q is taken by %s%s; choose another", ref.Name, other, shared(space)),
+	})
+}
+
 func shared(space string) string {
-	if space == "upstream" {
+	switch {
+	case space == "upstream":
 		return " (providers and routes share one name space)"
+	case resource.FoldsCase(space):
+		return " (case does not count)"
 	}
 	return ""
+}
+
+// written tells whether a document is one that the change makes or alters. What
+// is wrong between two objects is reported at the one that is being written.
+func (c *compiler) written(doc resource.Document) bool {
+	return c.Tolerate == nil || !c.Tolerate(doc.Object)
 }
 
 // references checks that what an object names is there.
 func (c *compiler) references() {
 	for _, doc := range c.docs {
 		for _, r := range resource.Refs(doc.Object) {
-			if c.known[resource.NameKey(r.Ref)] == nil {
+			if c.known[resource.NameKey(r.Ref)] == nil && !r.Weak {
 				c.problem(doc, "missing_reference", r.Path, "there is no %s %q; create it, or take it out here", strings.ToLower(r.Ref.Kind), r.Ref.Name)
 			}
 		}

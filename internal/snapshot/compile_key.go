@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,47 +19,108 @@ func (c *compiler) keys() {
 	for _, k := range c.Keys {
 		issued[k.Key] = append(issued[k.Key], k)
 	}
+	closed := map[resource.Ref][]string{} // keys by the owner that is disabled
 	each(c, func(doc resource.Document, k *resource.Key) {
 		c.checkCredential(doc, k)
 		c.checkCeilings(doc, k)
+		key := c.key(k)
+		if k.IsEnabled() {
+			c.checkOwners(doc, k, key, closed)
+		}
 		for _, s := range issued[k.Name] {
 			if k.IsEnabled() {
-				b.AddHash(s.Hash, c.key(k, s.Ends))
+				b.AddHash(s.Hash, ending(key, s.Ends))
 			}
 		}
-		if k.Secret == "" {
-			return // it has issued secrets, or admits nobody
-		}
-		s, err := c.Resolve(k, k.Secret)
-		if err != nil && c.Tolerate != nil && c.Tolerate(k) {
-			c.warn(doc, "secret", "secret", "its secret can't be read, so it admits nobody: %v", err)
-			return
-		}
-		if err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if err := resource.CheckKeySecret(s.Reveal()); err != nil {
-			c.problem(doc, "secret", "secret", "%v", err)
-			return
-		}
-		if !k.IsEnabled() {
-			return
-		}
-		if taken := b.Add(s.Reveal(), c.key(k, time.Time{})); taken != "" {
-			c.report(doc, resource.Problem{
-				Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
-				Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
-			})
+		if k.Secret != "" { // else it has issued secrets, or admits nobody
+			c.named(doc, k, key, issued[k.Name], &b)
 		}
 	})
 	c.live.Keys = b.Build()
+	c.sayClosed(closed)
 }
 
-// key is the run-time form of a key whose secret ends at a time, if that is
-// not zero.
-func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
-	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team, Expires: ends}
+// named adds the secret that a key's document names. issued are those that it
+// has, or had, besides.
+func (c *compiler) named(doc resource.Document, k *resource.Key, key *auth.Key, issued []KeySecret, b *auth.KeysBuilder) {
+	hash, form, err := c.secretHash(k)
+	if err == nil && c.Revoked[hash] {
+		err = errors.New("the secret was revoked; " + instead(k))
+	}
+	clash := clashes(k, hash, issued)
+	switch {
+	case err != nil && (!c.written(doc) || !k.IsEnabled()):
+		c.warn(doc, "secret", "secret", "its secret can't be used, so it admits nobody: %v", err)
+		return
+	case err != nil:
+		c.problem(doc, "secret", "secret", "%v", err)
+		return
+	case form != nil:
+		c.problem(doc, "secret", "secret", "%v", form)
+		return
+	case !k.IsEnabled():
+		return
+	case clash != "":
+		c.problem(doc, "conflict", "secret", "%s", clash)
+		return
+	}
+	if taken := b.AddHash(hash, key); taken != "" {
+		c.report(doc, resource.Problem{
+			Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
+			Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
+		})
+	}
+}
+
+// secretHash is the hash of the secret that a key's document names. form says
+// what is wrong with the secret's form, err that it is out of reach.
+func (c *compiler) secretHash(k *resource.Key) (hash [sha256.Size]byte, form, err error) {
+	if hash, _, ok := resource.SecretHash(k.Secret); ok {
+		return hash, nil, nil
+	}
+	s, err := c.Resolve(k, k.Secret)
+	if err != nil {
+		return hash, nil, err
+	}
+	return sha256.Sum256([]byte(s.Reveal())), resource.CheckKeySecret(s.Reveal()), nil
+}
+
+// clashes says why the secret that a key's document names can't be one that was
+// issued; empty if it is none of them.
+func clashes(k *resource.Key, hash [sha256.Size]byte, issued []KeySecret) string {
+	for _, s := range issued {
+		switch {
+		case s.Hash != hash:
+		case s.Ends.IsZero():
+			return "it is the secret that was issued for the key; remove secret from the document to keep it, or " + instead(k)
+		default:
+			return fmt.Sprintf("this secret was rotated away, with its end at %s; %s, or remove secret from the document", s.Ends.UTC().Format(time.RFC3339), instead(k))
+		}
+	}
+	return ""
+}
+
+// instead says how a key's document gets another secret.
+func instead(k *resource.Key) string {
+	if resource.IsSealedSecret(k.Secret) || resource.IsLiteralSecret(k.Secret) {
+		return "write another secret"
+	}
+	return "put another secret behind " + k.Secret
+}
+
+// ending is a key with a secret that ends at a time, if that is not zero.
+func ending(k *auth.Key, at time.Time) *auth.Key {
+	if at.IsZero() || !k.Expires.IsZero() && k.Expires.Before(at) {
+		return k
+	}
+	out := *k
+	out.Expires, out.Replaced = at, true
+	return &out
+}
+
+// key is the run-time form of a key.
+func (c *compiler) key(k *resource.Key) *auth.Key {
+	out := &auth.Key{Name: k.Name, Type: k.Type, Team: k.Team}
 	for _, p := range resource.Unenforced(k) {
 		out.Unenforced = p.Path
 	}
@@ -69,6 +132,7 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 			out.Team = o.Team
 		}
 		if u, ok := lookUp[*resource.User](c, "User", o.User); ok {
+			out.User = u.Name // as the user spells it
 			out.Admin = u.Role == roleAdmin
 			if out.Team == "" {
 				out.Team = u.Team
@@ -84,7 +148,10 @@ func (c *compiler) key(k *resource.Key, ends time.Time) *auth.Key {
 			out.Department = t.Department
 		}
 	}
-	if k.ExpiresAt != nil && (ends.IsZero() || k.ExpiresAt.Before(ends)) {
+	if d, ok := lookUp[*resource.Department](c, "Department", out.Department); ok {
+		out.Department = d.Name
+	}
+	if k.ExpiresAt != nil {
 		out.Expires = *k.ExpiresAt
 	}
 	return out
@@ -112,8 +179,13 @@ func (c *compiler) credential(k *resource.Key, out *auth.Key) {
 	if pc == nil {
 		return
 	}
+	out.Virtual = routing.ProviderID(pc.Provider)
+	if k.LacksCredential() {
+		out.Unenforced = "providerCredential.apiKey is not known here"
+		return
+	}
 	s, err := c.Resolve(k, pc.APIKey)
-	out.Virtual, out.Credential = routing.ProviderID(pc.Provider), s
+	out.Credential = s
 	if err != nil {
 		out.Unenforced = "providerCredential.apiKey can't be read"
 	}
@@ -122,13 +194,17 @@ func (c *compiler) credential(k *resource.Key, out *auth.Key) {
 // checkCredential reports a provider credential that can't be read, once for a
 // key.
 func (c *compiler) checkCredential(doc resource.Document, k *resource.Key) {
-	if k.ProviderCredential == nil {
+	switch {
+	case k.ProviderCredential == nil:
+		return
+	case k.LacksCredential(): // documents only: what is stored has one
+		c.warn(doc, "secret", "providerCredential.apiKey", "the key is left out: a server that has one keeps it; elsewhere write env:NAME or file:PATH")
 		return
 	}
 	_, err := c.Resolve(k, k.ProviderCredential.APIKey)
 	switch {
 	case err == nil:
-	case c.Tolerate != nil && c.Tolerate(k):
+	case !c.written(doc), !k.IsEnabled():
 		c.warn(doc, "secret", "providerCredential.apiKey", "it can't be read, so the key admits nobody: %v", err)
 	default:
 		c.problem(doc, "secret", "providerCredential.apiKey", "%v", err)

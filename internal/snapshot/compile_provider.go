@@ -12,6 +12,7 @@ import (
 	"github.com/interlock-gateway/interlock/internal/llm"
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
 	"github.com/interlock-gateway/interlock/internal/upstream"
 )
 
@@ -40,17 +41,17 @@ func (c *compiler) compileProviders() {
 
 func (c *compiler) provider(doc resource.Document, p *resource.Provider, d *upstream.Driver, v *catalog.Vendor) {
 	key, err := c.Resolve(p, p.APIKey)
-	unreadable := err != nil && c.Tolerate != nil && c.Tolerate(p)
-	if err != nil && !unreadable {
-		c.problem(doc, "secret", "apiKey", "%v", err)
-		return
+	if err == nil {
+		err = resource.CheckProviderKey(p, key.Reveal())
 	}
-	if err := resource.CheckProviderKey(p, key.Reveal()); err != nil && !unreadable {
-		c.problem(doc, "secret", "apiKey", "%v", err)
-		return
-	}
-	if unreadable {
+	unreadable := err != nil && (!c.written(doc) || resource.IsOff(p))
+	switch {
+	case unreadable:
 		c.warn(doc, "secret", "apiKey", "its key can't be read, so requests are not sent to it: %v", err)
+		key = secret.String{}
+	case err != nil:
+		c.problem(doc, "secret", "apiKey", "%v", err)
+		return
 	}
 	t, err := c.target(upstream.Options{Provider: p, Driver: d, Vendor: v, APIKey: key})
 	if err != nil {

@@ -22,53 +22,73 @@ func (c *compiler) compileRoutes() {
 		c.config.Routes = append(c.config.Routes, rr)
 		c.warnRoute(doc, r, rr)
 	})
-	for _, conflict := range routing.Conflicts(c.config.Routes) { // RT-PAT-1
-		doc := docs[conflict.B]
-		r, ok := doc.Object.(*resource.Route)
-		if !ok {
-			continue
-		}
-		c.report(doc, resource.Problem{
-			Code: "conflict", Message: conflict.Error(),
-			Path: resource.IndexPath("modelPatterns", slices.Index(r.ModelPatterns, conflict.PatternB.String())),
-			Refs: []resource.Ref{{Kind: "Route", Name: string(conflict.A)}},
-		})
+	for _, x := range routing.Conflicts(c.config.Routes) { // RT-PAT-1
+		c.conflict(docs, x)
 	}
 	c.aliases(docs)
+}
+
+// conflict reports two patterns that overlap, at the route that is being
+// written.
+func (c *compiler) conflict(docs map[routing.RouteID]resource.Document, x routing.PatternConflict) {
+	if c.written(docs[x.A]) && !c.written(docs[x.B]) {
+		x.A, x.B, x.PatternA, x.PatternB = x.B, x.A, x.PatternB, x.PatternA
+	}
+	doc := docs[x.B]
+	r, ok := doc.Object.(*resource.Route)
+	if !ok {
+		return
+	}
+	c.report(doc, resource.Problem{
+		Code: "conflict", Message: x.Error(),
+		Path: resource.IndexPath("modelPatterns", slices.Index(r.ModelPatterns, x.PatternB.String())),
+		Refs: []resource.Ref{{Kind: "Route", Name: string(x.A)}},
+	})
+}
+
+// claim is a name that a route answers to.
+type claim struct {
+	route      routing.RouteID
+	what, path string
 }
 
 // aliases checks that an alias of an enabled route is no alias and no exact
 // pattern of another one (RT-ALIAS).
 func (c *compiler) aliases(docs map[routing.RouteID]resource.Document) {
-	type claim struct {
-		route routing.RouteID
-		what  string
-	}
 	exact, alias := map[string]claim{}, map[string]claim{}
 	for _, r := range c.config.Routes {
-		for _, p := range r.Patterns {
+		for i, p := range r.Patterns {
 			if p.IsExact() {
-				exact[strings.ToLower(p.String())] = claim{r.ID, "the model pattern"}
+				exact[strings.ToLower(p.String())] = claim{r.ID, "the model pattern", resource.IndexPath("modelPatterns", i)}
 			}
 		}
 	}
 	for _, r := range c.config.Routes {
 		for i, a := range r.Aliases {
 			name := strings.ToLower(a.Name)
+			mine := claim{r.ID, "the alias", resource.JoinPath(resource.IndexPath("aliases", i), "name")}
 			other, taken := alias[name]
 			if !taken {
 				other, taken = exact[name]
-				alias[name] = claim{r.ID, "the alias"}
+				alias[name] = mine
 			}
-			if !taken || other.route == r.ID { // Check reported repeats inside a route
-				continue
+			if taken && other.route != r.ID { // Check reported repeats inside a route
+				c.claimed(docs, a.Name, other, mine)
 			}
-			c.report(docs[r.ID], resource.Problem{
-				Code: "conflict", Path: resource.JoinPath(resource.IndexPath("aliases", i), "name"), Refs: []resource.Ref{{Kind: "Route", Name: string(other.route)}},
-				Message: fmt.Sprintf("the alias %q of route %q is %s of route %q as well; rename or remove one of them", a.Name, r.ID, other.what, other.route),
-			})
 		}
 	}
+}
+
+// claimed reports a name that two routes answer to, at the route that is being
+// written.
+func (c *compiler) claimed(docs map[routing.RouteID]resource.Document, name string, other, mine claim) {
+	if c.written(docs[other.route]) && !c.written(docs[mine.route]) {
+		other, mine = mine, other
+	}
+	c.report(docs[mine.route], resource.Problem{
+		Code: "conflict", Path: mine.path, Refs: []resource.Ref{{Kind: "Route", Name: string(other.route)}},
+		Message: fmt.Sprintf("%s %q of route %q is %s of route %q as well; rename or remove one of them", mine.what, name, mine.route, other.what, other.route),
+	})
 }
 
 // route compiles one route; nil when a problem keeps it from being one.
@@ -85,8 +105,10 @@ func (c *compiler) route(r *resource.Route) *routing.Route {
 		out.First = routing.ProviderID(r.Members[0].Provider)
 	}
 	for _, m := range r.Members {
-		if p := c.providers[m.Provider]; p != nil { // a disabled provider serves nothing
+		if p := c.providers[m.Provider]; p != nil {
 			out.Members = append(out.Members, routing.Member{Provider: p, Weight: weight(m), Priority: m.Priority, FallbackOnly: m.FallbackOnly})
+		} else if c.disabled(m.Provider) {
+			out.Disabled = append(out.Disabled, routing.ProviderID(m.Provider))
 		}
 	}
 	for _, a := range r.Aliases {
@@ -98,6 +120,12 @@ func (c *compiler) route(r *resource.Route) *routing.Route {
 	}
 	out.Strategy = strategy(r.Strategy)
 	return out
+}
+
+// disabled tells whether there is a provider that serves nothing.
+func (c *compiler) disabled(provider string) bool {
+	p, ok := lookUp[*resource.Provider](c, "Provider", provider)
+	return ok && !p.IsEnabled()
 }
 
 // weight of a member; the default is 1.
@@ -137,7 +165,7 @@ func (c *compiler) warnRoute(doc resource.Document, r *resource.Route, rr *routi
 		at := resource.JoinPath(resource.IndexPath("members", i), "provider")
 		p := c.providers[m.Provider]
 		if p == nil {
-			if o, ok := lookUp[*resource.Provider](c, "Provider", m.Provider); ok && !o.IsEnabled() {
+			if c.disabled(m.Provider) {
 				c.warn(doc, "member_excluded", at, "the provider %q is disabled, so it serves nothing here; enable it or remove the member", m.Provider)
 			}
 			continue

@@ -112,9 +112,12 @@ type Write struct {
 	// written again.
 	Put    []Document
 	Delete []DocumentRef
-	// AddKeys are new secrets; EndKeys sets EndsAt of a key's live secrets
-	// by key id, the zero time for never; RevokeKeys revokes all secrets of
-	// these key ids.
+	// Renew gives objects that are there a new version although their specs
+	// stay: something else of them changes, such as their secrets.
+	Renew []DocumentRef
+	// AddKeys are new secrets; EndKeys ends all secrets of a key at a time, by
+	// key id, those that end before it anyway as they did; RevokeKeys revokes
+	// all secrets of these key ids.
 	AddKeys    []KeySecret
 	EndKeys    map[string]time.Time
 	RevokeKeys []string

@@ -52,9 +52,10 @@ type Error struct {
 }
 
 // Text is the message with the code in front of it: SDKs and agents show the
-// message and often nothing else.
+// message and often nothing else. Only a prompt that is too long is told in the
+// vendors' own words from the first: agents know them, and make it shorter.
 func (e *Error) Text() string {
-	if e.Code == "" {
+	if e.Code == "" || e.Code == "context_length_exceeded" {
 		return e.Message
 	}
 	return e.Code + ": " + e.Message

@@ -70,8 +70,12 @@ func TestOP_10_OP_11_administration_on_its_own_address(t *testing.T) {
 		"/v1/models": {401, 404}, "/v1/chat/completions": {405, 404}, "/anything": {404, 404},
 	} {
 		for i, base := range []string{r.URL, other} {
-			if got, body := get(base, path, accept, html); got != want[i] {
+			got, body := get(base, path, accept, html)
+			if got != want[i] {
 				t.Errorf("%s%s: %d, want %d: %.100s", base, path, got, want[i], body)
+			}
+			if says := strings.Contains(body, "server.adminListen"); i == 0 && says != (strings.HasPrefix(path, "/api/v1") || strings.HasPrefix(path, "/console")) {
+				t.Errorf("%s does not say where administration is: %.200s", path, body)
 			}
 		}
 	}

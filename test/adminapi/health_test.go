@@ -3,6 +3,8 @@ package adminapi
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,21 +23,21 @@ type upstreams struct {
 		Traffic        struct{ Requests, Failovers, Errors int }
 	}
 	Providers []struct {
-		Name, CredentialMode, Residency string
-		Drained, Enabled                bool
-		Breaker                         struct{ State, Category string }
-		Park                            *struct{ By string }
-		Cooldowns                       []struct{ WireModel string }
-		Requests, Errors                int
-		P50Ms, WholeP50Ms               float64
+		Name, CredentialMode, Residency, NoKey string
+		Drained, Enabled                       bool
+		Breaker                                struct{ State, Category string }
+		Park                                   *struct{ By string }
+		Cooldowns                              []struct{ WireModel string }
+		Requests, Errors                       int
+		P50Ms, WholeP50Ms                      float64
 	}
 }
 
 type memberHealth struct {
-	Provider, CredentialMode, State, Cause, By, Replica string
-	Healthy                                             bool
-	Status                                              int
-	Since, Until                                        time.Time
+	Provider, CredentialMode, State, Cause, By, Replica, Message string
+	Healthy                                                      bool
+	Status                                                       int
+	Since, Until                                                 time.Time
 }
 
 func (r *rig) upstreams() *upstreams {
@@ -155,6 +157,63 @@ func TestBY_13_AP_health_of_upstreams(t *testing.T) {
 	gw.call("POST", "/providers/first/unpark", "", 200, nil)
 	gw.call("POST", "/providers/second/unpark", "", 200, nil)
 	if got := gw.upstreams().route("gpt"); got != "stored first 2: first=healthy second=healthy" {
+		t.Error(got)
+	}
+}
+
+// BY-13: a provider whose key is gone is not healthy and says why; it can be
+// drained and switched off, and comes back when the key does.
+func TestBY_13_a_key_that_can_not_be_read(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	dir := t.TempDir()
+	key := filepath.Join(dir, "key")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("sk-in-a-file-0001")
+	c := gwtest.Config{Admin: true, Dir: dir, Documents: withAdmin(fake.OpenAI("b"))}
+	gw := &rig{gwtest.StartWith(t, c), t}
+	body := func(more string) string {
+		return fmt.Sprintf(`{"type":"openai","baseUrl":%q,"apiKey":"file:%s"%s}`, fake.URL+"/v1", key, more)
+	}
+	gw.call("PUT", "/providers/a", body(""), 201, nil)
+	gw.call("PUT", "/routes/q", `{"modelPatterns":["q-*"],"members":[{"provider":"a"},{"provider":"b"}]}`, 201, nil)
+	if err := os.Remove(key); err != nil {
+		t.Fatal(err)
+	}
+	gw.Reload(t, c)
+	u := gw.upstreams()
+	if got, want := u.route("q"), "stored b 1: a=no_key b=healthy"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	why := u.member("q", "a").Message
+	if !strings.Contains(why, "can't be read") || !strings.Contains(why, key) {
+		t.Errorf("it says %q", why)
+	}
+	for _, p := range u.Providers {
+		if want := map[string]string{"a": why}[p.Name]; p.NoKey != want {
+			t.Errorf("%s: %q, want %q", p.Name, p.NoKey, want)
+		}
+	}
+	var r struct{ Members []struct{ State string } }
+	if gw.call("GET", "/routes/q", "", 200, &r); r.Members[0].State != "no_key" {
+		t.Errorf("%+v", r)
+	}
+	gw.refused("PUT", "/providers/a", body(`,"residency":"eu"`), 400, "secret") // a change of one that is in use
+	gw.call("POST", "/providers/a/drain", "", 200, nil)
+	if got := gw.upstreams().member("q", "a").State; got != "drained" {
+		t.Errorf("drained it is %s", got)
+	}
+	gw.call("PUT", "/providers/a", body(`,"drained":true,"residency":"eu"`), 200, nil)
+	gw.call("PUT", "/providers/a", body(`,"enabled":false`), 200, nil)
+	gw.call("PUT", "/providers/new", body(`,"enabled":false`), 201, nil)
+	gw.refused("PUT", "/providers/a", body(""), 400, "secret")
+	write("sk-in-a-file-0002")
+	gw.call("PUT", "/providers/a", body(""), 200, nil)
+	if got := gw.upstreams().route("q"); got != "stored a 2: a=healthy b=healthy" {
 		t.Error(got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // RS-PROV-4: a provider that is in use can't be deleted, and the refusal names
 // every user: routes, those that are off as well, and keys that hold a
-// credential for it.
+// credential for it or name it in their ceiling.
 func TestRS_PROV_4_a_provider_in_use(t *testing.T) {
 	a := gwtest.NewFake(t)
 	gw := start(t, "", a.OpenAI("main"), a.OpenAI("spare"), a.OpenAI("free"),
@@ -24,10 +24,10 @@ func TestRS_PROV_4_a_provider_in_use(t *testing.T) {
 		users = append(users, r.Kind+" "+r.Name)
 	}
 	slices.Sort(users)
-	if got := strings.Join(users, ", "); got != "Key held, Route one, Route two" {
+	if got := strings.Join(users, ", "); got != "Key ceiling, Key held, Route one, Route two" {
 		t.Errorf("%s: %s", got, p.Detail)
 	}
-	for _, name := range []string{`Route "one"`, `Route "two"`, `Key "held"`} {
+	for _, name := range []string{`Route "one"`, `Route "two"`, `Key "held"`, `Key "ceiling"`} {
 		if !strings.Contains(p.Detail, name) {
 			t.Errorf("%s is not in %q", name, p.Detail)
 		}
@@ -39,7 +39,7 @@ func TestRS_PROV_4_a_provider_in_use(t *testing.T) {
 		UsedBy []struct{ Kind, Name string }
 	}
 	gw.call("GET", "/providers/main", "", 200, &o)
-	if got := fmt.Sprint(o.UsedBy); got != "[{Route one} {Route two} {Key held}]" {
+	if got := fmt.Sprint(o.UsedBy); got != "[{Route one} {Route two} {Key ceiling} {Key held}]" {
 		t.Error(got)
 	}
 	var page struct {
@@ -59,10 +59,12 @@ func TestRS_PROV_4_a_provider_in_use(t *testing.T) {
 	gw.call("DELETE", "/routes/one", "", 204, nil)
 	gw.refused("DELETE", "/providers/main", "", 409, "in_use")
 	gw.call("DELETE", "/routes/two", "", 204, nil)
-	if p := gw.refused("DELETE", "/providers/main", "", 409, "in_use"); len(p.Refs) != 1 {
+	if p := gw.refused("DELETE", "/providers/main", "", 409, "in_use"); len(p.Refs) != 2 {
 		t.Errorf("%+v", p)
 	}
 	gw.call("DELETE", "/keys/held", "", 204, nil)
+	gw.refused("DELETE", "/providers/main", "", 409, "in_use")
+	gw.call("PUT", "/keys/ceiling", `{"type":"service"}`, 200, nil)
 	gw.call("DELETE", "/providers/main", "", 204, nil)
 }
 

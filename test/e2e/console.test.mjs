@@ -262,38 +262,6 @@ test("a viewer sees everything, and no button that the server would refuse", asy
   }
 });
 
-for (const [scheme, language] of [["light", "en"], ["dark", "sv"]]) {
-  test(`axe finds nothing in what opens over a page: ${scheme}, ${language}`, async () => {
-    page = await open(browser, server, { scheme, language });
-    const check = async (what) => {
-      await page.waitForTimeout(250);
-      assert.deepEqual(await axe(page), [], what);
-      await page.keyboard.press("Escape");
-    };
-    await page.goto("/console/keys/ci");
-    await visible(heading(/^ci/));
-    await page.getByRole("button", { name: /Account|Konto/ }).click();
-    await visible(page.getByRole("menu"));
-    await check("the menu");
-    await page.keyboard.press("Control+k");
-    await visible(dialog());
-    await check("the palette");
-    for (const name of [/^(Rotate|Rotera)$/, /^(Revoke|Återkalla)$/]) {
-      await page.getByRole("button", { name }).click();
-      await visible(dialog());
-      await check(String(name));
-    }
-    await page.goto("/console/keys/ci/edit");
-    await page.getByLabel(/^(Jurisdiction|Jurisdiktion)$/).fill("EU");
-    await page.getByRole("button", { name: /^(Review and save|Granska och spara)$/ }).click();
-    await visible(dialog());
-    await check("the review");
-    await page.getByRole("link", { name: /^(Overview|Översikt)$/ }).click();
-    await visible(dialog());
-    await check("the question before leaving");
-  });
-}
-
 test("the overview follows requests and the configuration by itself", async () => {
   page = await open(browser, server);
   await page.goto("/console/");
@@ -308,19 +276,3 @@ test("the overview follows requests and the configuration by itself", async () =
   await api(server, "POST", "/keys", { type: "service", name: "made-elsewhere" });
   await visible(page.getByRole("link", { name: "made-elsewhere" }));
 });
-
-const all = ["/", "/?window=7d", "/providers", "/providers/new", "/providers/new/vllm", "/providers/eu", "/providers/eu/edit", "/keys", "/keys/new", "/keys/ci", "/keys/ci/edit", "/client-setup", "/client-setup?client=curl", "/nothing"];
-for (const [scheme, language] of [["light", "en"], ["dark", "sv"]]) {
-  for (const width of [1280, 390]) {
-    test(`axe finds nothing: ${scheme}, ${language}, ${width}`, async () => {
-      page = await open(browser, server, { scheme, language, width });
-      for (const path of all) {
-        await page.goto(`/console${path}`);
-        await visible(page.getByRole("heading", { level: 1 }));
-        await page.waitForTimeout(300);
-        assert.deepEqual(await axe(page), [], path);
-        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), `${path} scrolls sideways`);
-      }
-    });
-  }
-}

@@ -75,7 +75,11 @@ export async function accessible(page, name) {
   await page.waitForFunction(() => !document.querySelector(".mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]"));
   if (pictures) {
     mkdirSync(pictures, { recursive: true });
+    // The whole page, with the bars where they are at its end.
+    const { width, height } = page.viewportSize();
+    await page.setViewportSize({ width, height: Math.max(height, await page.evaluate(() => document.documentElement.scrollHeight)) });
     await page.screenshot({ path: join(pictures, `${name.replaceAll(/[^a-z0-9]+/gi, "-")}.png`) });
+    await page.setViewportSize({ width, height });
   }
   assert.deepEqual(await axe(page), [], `axe on ${name}`);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth), false, `${name} scrolls sideways`);

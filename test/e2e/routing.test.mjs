@@ -181,3 +181,15 @@ test("with the keyboard alone: to an explained decision", async () => {
   await page.keyboard.press("r");
   await heading("Routes");
 });
+
+test("requests: from an object to its own, with the filter in sight; and on to a model to ask about", async () => {
+  await chat("gpt-5.4-nano");
+  await go("/routes/gpt");
+  await page.locator("main").getByRole("link", { name: "Requests" }).click();
+  await heading("Requests");
+  assert.match(page.url(), /\/requests\?route=gpt$/);
+  assert.equal(await page.getByLabel("Route", { exact: true }).and(page.locator("input:visible")).inputValue(), "gpt");
+  await page.getByRole("link", { name: "Test routing" }).click();
+  await page.locator("main").getByRole("link", { name: "gpt-5.4-nano" }).click();
+  await page.getByRole("region", { name: "The answer" }).getByText("first in order").first().waitFor();
+});

@@ -68,6 +68,7 @@ var external = map[string][]string{
 	"github.com/coreos/go-oidc/v3":       {"internal/auth/issuer", "internal/auth/signin"},
 	"golang.org/x/crypto":                {"internal/auth/password"},
 	"golang.org/x/oauth2":                {"internal/auth/signin"},
+	"golang.org/x/sys":                   {"internal/h1"},
 	"golang.org/x/term":                  {"internal/cli"},
 	"github.com/go-jose/go-jose/v4":      {"internal/auth/issuer"},
 	"github.com/danielgtaylor/huma/v2":   {"internal/admin"},

@@ -17,7 +17,9 @@ function pass(req, res) {
     res.writeHead(answer.statusCode, answer.headers);
     answer.pipe(res);
   });
-  up.on("error", () => res.writeHead(502).end());
+  up.on("error", () => (res.headersSent ? res.destroy() : res.writeHead(502).end()));
+  // A stream that nobody reads any more ends at the gateway, too.
+  res.on("close", () => up.destroy());
   req.pipe(up);
 }
 

@@ -99,7 +99,8 @@ export const theme = createTheme({
     PasswordInput: PasswordInput.extend(small),
     Textarea: Textarea.extend(small),
     Select: Select.extend({ defaultProps: { size: "sm", allowDeselect: false, comboboxProps: { shadow: "md" } } }),
-    SegmentedControl: SegmentedControl.extend({ styles: { label: { paddingInline: 10 } } }),
+    SegmentedControl: SegmentedControl.extend({ styles: { root: { background: "var(--il-selected)" }, label: { paddingInline: 10 } } }),
+    InputWrapper: { styles: { label: { marginBottom: 3 }, description: { fontSize: rem(12), lineHeight: 1.4 } } },
     Table: Table.extend({ defaultProps: { verticalSpacing: 9, horizontalSpacing: "sm" } }),
     // The head of a dialog is no banner of the page.
     Modal: Modal.extend({ defaultProps: { attributes: { header: { role: "presentation" } }, radius: "lg", centered: true, overlayProps: { backgroundOpacity: 0.35, blur: 1 }, transitionProps: { duration: 110 } } }),

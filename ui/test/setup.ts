@@ -14,3 +14,4 @@ class Observer {
 }
 window.ResizeObserver = Observer as unknown as typeof ResizeObserver;
 Element.prototype.scrollIntoView = () => undefined;
+window.scrollTo = () => undefined;

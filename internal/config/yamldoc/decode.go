@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
@@ -19,6 +20,8 @@ type Decoded struct {
 	// be: there is a problem that explains it, so further ones about the same
 	// path, or one above or below, only repeat it.
 	Doubtful []string
+	// Nulls are secrets of an object that are null in so many words.
+	Nulls []string
 }
 
 // Explains tells whether a problem at path follows from one that is reported.
@@ -40,28 +43,31 @@ func Within(path, outer string) bool {
 // their paths begin with at.
 func (d *Doc) Decode(into any, at string, ignore []string) *Decoded {
 	v := reflect.ValueOf(into).Elem()
-	return d.decode(v, v.Type(), at, ignore, false)
+	dec := &decoder{src: d.src, root: v.Type(), ignore: ignore}
+	_, dec.object = into.(resource.Object)
+	return dec.run(d.body, at, v, false)
 }
 
 // DecodeValue is Decode for one field of a larger struct, as Field finds it.
 func (d *Doc) DecodeValue(v reflect.Value, at string, secret bool) *Decoded {
-	return d.decode(v, v.Type(), at, nil, secret)
-}
-
-func (d *Doc) decode(v reflect.Value, root reflect.Type, at string, ignore []string, secret bool) *Decoded {
-	dec := &decoder{src: d.src, root: root, ignore: ignore}
-	if d.body == nil {
-		return &dec.out
-	}
-	dec.value(place{path: at, node: d.body, secret: secret}, v)
-	return &dec.out
+	dec := &decoder{src: d.src, root: v.Type()}
+	return dec.run(d.body, at, v, secret)
 }
 
 type decoder struct {
 	src    *source
 	root   reflect.Type
 	ignore []string
+	// object: what is decoded is a resource.
+	object bool
 	out    Decoded
+}
+
+func (d *decoder) run(body ast.Node, at string, v reflect.Value, secret bool) *Decoded {
+	if body != nil {
+		d.value(place{path: at, node: body, secret: secret}, v)
+	}
+	return &d.out
 }
 
 // place is a node together with its path. key is that of its mapping, if it
@@ -115,10 +121,15 @@ func (d *decoder) value(p place, v reflect.Value) {
 	}
 }
 
-// null accepts a section whose lines are all commented out, and nothing else:
-// a value that somebody forgot must not silently mean "none".
+// null accepts a section whose lines are all commented out, the word null for
+// a secret of an object, and nothing else: a value that somebody forgot must not
+// silently mean "none".
 func (d *decoder) null(p place, v reflect.Value) {
 	if isSection(v.Type()) && p.key != nil {
+		return
+	}
+	if d.object && p.secret && p.node.GetToken().Type == token.NullType {
+		d.out.Nulls = append(d.out.Nulls, p.path)
 		return
 	}
 	d.problem(p, "expected %s, found nothing; write a value or remove the line", expected(v.Type()))

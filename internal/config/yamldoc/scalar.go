@@ -9,6 +9,8 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
+
+	"github.com/interlock-gateway/interlock/internal/resource"
 )
 
 // wholeNumber is a number that the YAML library leaves as text when it is too
@@ -42,6 +44,10 @@ func (d *decoder) text(p place, v reflect.Value) {
 			hint = "; put it in quotes"
 		}
 		d.problem(p, "expected a text, found %s%s", found(p.node, p.secret), hint)
+		return
+	}
+	if s == "" && p.secret && d.object {
+		d.problem(p, "%s", resource.EmptySecret)
 		return
 	}
 	v.SetString(s)

@@ -1,11 +1,9 @@
 package sqlstore
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -117,14 +115,8 @@ func readDocuments(ctx context.Context, q sqlx.QueryerContext, query string, arg
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read documents: %w", err)
 	}
-	sortDocuments(docs) // here, because databases differ in how they compare text
+	store.SortDocuments(docs) // here, because databases differ in how they compare text
 	return docs, nil
-}
-
-func sortDocuments(docs []store.Document) {
-	slices.SortFunc(docs, func(a, b store.Document) int {
-		return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name))
-	})
 }
 
 // write stores a change. What is stored already is ended before anything new

@@ -1,13 +1,10 @@
 package sqlstore
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -27,7 +24,7 @@ func planKeys(before []store.KeySecret, w *store.Write, now time.Time, c *change
 		if !k.RevokedAt.IsZero() {
 			continue
 		}
-		if ends, ok := w.EndKeys[k.KeyID]; ok && (k.EndsAt.IsZero() || k.EndsAt.After(now)) {
+		if ends, ok := w.EndKeys[k.KeyID]; ok && (k.EndsAt.IsZero() || ends.Before(k.EndsAt)) {
 			k.EndsAt = stored(ends)
 		}
 		if slices.Contains(w.RevokeKeys, k.KeyID) {
@@ -50,14 +47,8 @@ func planKeys(before []store.KeySecret, w *store.Write, now time.Time, c *change
 		c.newKeys = append(c.newKeys, k)
 	}
 	after = append(after, c.newKeys...)
-	sortKeys(after)
+	store.SortKeys(after)
 	return after, nil
-}
-
-func sortKeys(keys []store.KeySecret) {
-	slices.SortFunc(keys, func(a, b store.KeySecret) int {
-		return cmp.Or(strings.Compare(a.KeyID, b.KeyID), a.CreatedAt.Compare(b.CreatedAt), bytes.Compare(a.Hash[:], b.Hash[:]))
-	})
 }
 
 func readKeys(ctx context.Context, q sqlx.QueryerContext) ([]store.KeySecret, error) {
@@ -83,7 +74,7 @@ func readKeys(ctx context.Context, q sqlx.QueryerContext) ([]store.KeySecret, er
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read key secrets: %w", err)
 	}
-	sortKeys(keys)
+	store.SortKeys(keys)
 	return keys, nil
 }
 

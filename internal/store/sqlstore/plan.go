@@ -37,6 +37,7 @@ type planner struct {
 	current map[place]*store.Document
 	deleted map[place]*store.Document
 	put     map[place]bool
+	renewed map[place]bool
 	change  change
 }
 
@@ -46,7 +47,7 @@ func plan(state *store.State, w *store.Write, now time.Time) (*change, error) {
 	if w == nil {
 		return &change{}, nil
 	}
-	p := &planner{now: now, current: make(map[place]*store.Document, len(state.Documents)), deleted: map[place]*store.Document{}, put: map[place]bool{}}
+	p := &planner{now: now, current: make(map[place]*store.Document, len(state.Documents)), deleted: map[place]*store.Document{}, put: map[place]bool{}, renewed: map[place]bool{}}
 	for i := range state.Documents {
 		d := &state.Documents[i]
 		p.current[placeOf(d.Kind, d.Name)] = d
@@ -56,10 +57,16 @@ func plan(state *store.State, w *store.Write, now time.Time) (*change, error) {
 			return nil, err
 		}
 	}
+	for _, ref := range w.Renew {
+		p.renewed[placeOf(ref.Kind, clean(ref.Name))] = true
+	}
 	for _, d := range w.Put {
 		if err := p.add(d); err != nil {
 			return nil, fmt.Errorf("put %s %q: %w", d.Kind, d.Name, err)
 		}
+	}
+	if err := p.renew(w.Renew); err != nil {
+		return nil, err
 	}
 	if err := p.checkIDs(); err != nil {
 		return nil, err
@@ -105,13 +112,31 @@ func (p *planner) add(d store.Document) error {
 		if old.ID != "" && old.ID != d.ID {
 			return fmt.Errorf("its id is %s and cannot become %s: %w", old.ID, d.ID, store.ErrConflict)
 		}
-		if d.ID == old.ID && d.Owner == old.Owner && d.Source == old.Source && bytes.Equal(d.Spec, old.Spec) {
+		if d.ID == old.ID && d.Owner == old.Owner && d.Source == old.Source && bytes.Equal(d.Spec, old.Spec) && !p.renewed[at] {
 			return nil
 		}
 		d.Version, d.CreatedAt = old.Version+1, old.CreatedAt
 		p.change.ended = append(p.change.ended, *old)
 	}
 	p.change.begun = append(p.change.begun, d)
+	return nil
+}
+
+// renew begins documents anew that are not put.
+func (p *planner) renew(refs []store.DocumentRef) error {
+	for _, ref := range refs {
+		at := placeOf(ref.Kind, clean(ref.Name))
+		d := p.current[at]
+		switch {
+		case d == nil:
+			return fmt.Errorf("renew %s %q: %w", ref.Kind, ref.Name, store.ErrNotFound)
+		case p.put[at]:
+			continue
+		}
+		if err := p.add(*d); err != nil {
+			return fmt.Errorf("renew %s %q: %w", ref.Kind, ref.Name, err)
+		}
+	}
 	return nil
 }
 
@@ -165,7 +190,7 @@ func (p *planner) documents(before *store.State) []store.Document {
 		}
 	}
 	after = append(after, p.change.begun...)
-	sortDocuments(after)
+	store.SortDocuments(after)
 	return after
 }
 

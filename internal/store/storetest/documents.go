@@ -21,6 +21,7 @@ func documentTests() []test {
 		{"what Update returns is what Load reads", updateReturnsState},
 		{"versions count the writes of an object", versions},
 		{"what is the same is not written again", dropsTheSame},
+		{"what is renewed has a new version, and the same spec", renews},
 		{"a put without an id keeps the id", keepsID},
 		{"an object that is deleted and created again begins at version 1", newLineage},
 		{"a delete and a put in one write begin the object anew", replaces},
@@ -88,6 +89,27 @@ func dropsTheSame(f *fixture) {
 	r, err := f.store.RevisionOf(f.Context(), 2)
 	f.must(err)
 	f.same("changes", len(r.Changes), 1)
+}
+
+func renews(f *fixture) {
+	key := doc("Key", "ci", `{"x":1}`)
+	key.ID, key.Owner, key.Source = "id-1", store.OwnerFile, "x.yaml:1"
+	f.write(at(1), store.Write{Put: []store.Document{key, doc("Key", "cd", `{}`)}})
+	ci := store.DocumentRef{Kind: "Key", Name: "ci"}
+	state := f.write(at(2), store.Write{Renew: []store.DocumentRef{ci}})
+	f.same("the state", state, f.load())
+	key.Version, key.CreatedAt, key.UpdatedAt = 2, at(1), at(2)
+	f.same("the object", f.find(state.Documents, "Key", "ci"), key)
+	f.same("another object", f.find(state.Documents, "Key", "cd").Version, int64(1))
+	// With a put it is one write.
+	for i, spec := range []string{`{"x":2}`, `{"x":2}`} {
+		key.Spec = []byte(spec)
+		state = f.write(at(3+i), store.Write{Put: []store.Document{key}, Renew: []store.DocumentRef{ci, ci}})
+		f.same("the version", f.find(state.Documents, "Key", "ci").Version, int64(3+i))
+	}
+	if err := f.refused(store.Write{Renew: []store.DocumentRef{{Kind: "Key", Name: "none"}}}); !errors.Is(err, store.ErrNotFound) {
+		f.Errorf("renewing what is not there: %v", err)
+	}
 }
 
 func keepsID(f *fixture) {

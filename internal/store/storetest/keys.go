@@ -28,14 +28,15 @@ func keyTests() []test {
 		{"rotating ends the old secret and not the new one", rotates},
 		{"a secret that has ended is not revived", func(f *fixture) {
 			f.write(at(1), store.Write{AddKeys: []store.KeySecret{{Hash: hash(1), KeyID: "k", EndsAt: at(2)}}})
-			f.same("the revision", f.write(at(3), store.Write{EndKeys: map[string]time.Time{"k": {}}}).Revision, int64(1))
+			f.same("the revision", f.write(at(3), store.Write{EndKeys: map[string]time.Time{"k": at(9)}}).Revision, int64(1))
 			f.same("the end", f.load().Keys[0].EndsAt, at(2))
 		}},
-		{"a live secret can end later, or never", func(f *fixture) {
-			f.write(at(1), store.Write{AddKeys: []store.KeySecret{{Hash: hash(1), KeyID: "k", EndsAt: at(5)}}})
-			f.same("the end", f.write(at(2), store.Write{EndKeys: map[string]time.Time{"k": at(9)}}).Keys[0].EndsAt, at(9))
-			f.same("no end", f.write(at(3), store.Write{EndKeys: map[string]time.Time{"k": {}}}).Keys[0].EndsAt, time.Time{})
-			f.same("no end", f.load().Keys[0].EndsAt, time.Time{})
+		{"a live secret can end sooner, and never later", func(f *fixture) {
+			f.write(at(1), store.Write{AddKeys: []store.KeySecret{{Hash: hash(1), KeyID: "k", EndsAt: at(5)}, {Hash: hash(2), KeyID: "k"}}})
+			state := f.write(at(2), store.Write{EndKeys: map[string]time.Time{"k": at(9)}})
+			f.same("the ends", []time.Time{state.Keys[0].EndsAt, state.Keys[1].EndsAt}, []time.Time{at(5), at(9)})
+			f.same("sooner", f.write(at(3), store.Write{EndKeys: map[string]time.Time{"k": at(4)}}).Keys[1].EndsAt, at(4))
+			f.same("sooner", f.load().Keys[0].EndsAt, at(4))
 		}},
 		{"revoking is final", revokes},
 		{"restoring documents does not bring a secret back", func(f *fixture) {
@@ -79,8 +80,8 @@ func revokes(f *fixture) {
 		{Hash: hash(3), KeyID: "other", CreatedAt: at(1)},
 	}
 	f.same("secrets", state.Keys, want)
-	state = f.write(at(4), store.Write{RevokeKeys: []string{"k"}, EndKeys: map[string]time.Time{"k": {}}})
-	want[2].RevokedAt = at(4)
+	state = f.write(at(4), store.Write{RevokeKeys: []string{"k"}, EndKeys: map[string]time.Time{"k": at(9)}})
+	want[2].RevokedAt, want[2].EndsAt = at(4), at(9)
 	f.same("secrets", state.Keys, want)
 	f.same("secrets", f.load().Keys, want)
 }

@@ -82,7 +82,11 @@ func (s *stream) AppendFailed(b []byte, ev *wire.Event) []byte {
 		code = "server_error"
 	}
 	s.next-- // it takes the place of ev
-	return s.appendFailed(b, s.id, code, &e)
+	id := s.id
+	if id == "" { // nothing came before it
+		id = "resp_failed"
+	}
+	return s.appendFailed(b, id, code, &e)
 }
 
 // ErrorBody renders a provider's error event as an error body: the SDKs read

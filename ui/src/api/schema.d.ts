@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Search the audit, or export it
-         * @description Newest first. Every row satisfies every filter. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
+         * @description Newest first. Every row satisfies every filter; its time is that of its record. A page may hold fewer rows than the limit; the list ends where there is no nextCursor.
          */
         get: operations["listAuditEvents"];
         put?: never;
@@ -438,7 +438,7 @@ export interface paths {
         put?: never;
         /**
          * Replace a key's secret
-         * @description Makes a successor with the same rights and answers with its secret, once. The old secret works until the overlap ends.
+         * @description Makes a successor with the same rights and answers with its secret, once. Every secret that the key has works until the overlap ends, and the key has a new version. One that has expired or ended is refused with 409.
          */
         post: operations["rotateKey"];
         delete?: never;
@@ -883,16 +883,23 @@ export interface components {
         };
         /** @description One dial. */
         AuditAttempt: {
-            /** @description Empty for the attempt that served. */
-            category?: string;
+            /**
+             * @description Empty for the attempt that served.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             code?: string;
-            credential?: string;
+            /** @enum {string} */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: it is dialled with the organisation's key after the caller's own credential failed. */
             credentialFallback?: boolean;
             /** Format: double */
             durationMs: number;
-            /** @description Allow for the attempt that served. */
-            outcome: string;
+            /**
+             * @description Allow for the attempt that served.
+             * @enum {string}
+             */
+            outcome: "allow" | "deny" | "error" | "canceled";
             provider: string;
             residency?: string;
             /** @description Retry: it repeats the attempt before. */
@@ -928,12 +935,14 @@ export interface components {
             /** Format: int64 */
             attempts?: number;
             caller?: components["schemas"]["Caller"];
-            category?: string;
+            /** @enum {string} */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             clientFormat?: string;
             code?: string;
             /** Format: int64 */
             configVersion?: number;
-            credential?: string;
+            /** @enum {string} */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: the organisation's key served after the caller's own credential had failed. */
             credentialFallback?: boolean;
             /** Format: double */
@@ -945,7 +954,8 @@ export interface components {
             id: string;
             kind: string;
             message?: string;
-            outcome?: string;
+            /** @enum {string} */
+            outcome?: "allow" | "deny" | "error" | "canceled";
             policy?: string;
             poolName?: string;
             provider?: string;
@@ -959,7 +969,8 @@ export interface components {
             routeStrategyReason?: string;
             servedModel?: string;
             sessionHash?: string;
-            skipReason?: string;
+            /** @enum {string} */
+            skipReason?: "circuit_open" | "parked";
             /** Format: int64 */
             status?: number;
             stream?: boolean;
@@ -979,7 +990,8 @@ export interface components {
             admin?: components["schemas"]["AuditChange"];
             attempts?: components["schemas"]["AuditAttempt"][];
             caller?: components["schemas"]["Caller"];
-            category?: string;
+            /** @enum {string} */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             clientFormat?: string;
             code?: string;
             /**
@@ -987,8 +999,11 @@ export interface components {
              * @description The revision that decided. With the endpoint, the model and stream it is what replaying the decision needs.
              */
             configVersion?: number;
-            /** @description Own (the organisation's), caller or virtual. */
-            credential?: string;
+            /**
+             * @description Own (the organisation's), caller or virtual.
+             * @enum {string}
+             */
+            credential?: "own" | "caller" | "virtual";
             /** @description CredentialFallback: the organisation's key served a caller whose own credential had failed. */
             credentialFallback?: boolean;
             /** Format: double */
@@ -1001,7 +1016,8 @@ export interface components {
             kind: string;
             /** @description Set for kind event, and Until if what it tells of ends. */
             message?: string;
-            outcome?: string;
+            /** @enum {string} */
+            outcome?: "allow" | "deny" | "error" | "canceled";
             policy?: string;
             provider?: string;
             requestId?: string;
@@ -1069,8 +1085,11 @@ export interface components {
         };
         /** @description The breaker of a provider. */
         BreakerState: {
-            /** @description Category and Status are of the last failure that counted. */
-            category?: string;
+            /**
+             * @description Category and Status are of the last failure that counted.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /**
              * Format: int64
              * @description The number of consecutive ones that count.
@@ -1081,8 +1100,11 @@ export interface components {
              * @description When it opened, and Until when the next probe may go; zero while closed.
              */
             since?: string;
-            /** @description Closed, open, or half_open while a probe is under way. */
-            state: string;
+            /**
+             * @description Closed, open, or half_open while a probe is under way.
+             * @enum {string}
+             */
+            state: "closed" | "open" | "half_open";
             /** Format: int64 */
             status?: number;
             /** Format: date-time */
@@ -1282,7 +1304,8 @@ export interface components {
              * @enum {string}
              */
             action: "next" | "return" | "exhausted";
-            category: string;
+            /** @enum {string} */
+            category: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** @description The candidate that is dialled then; empty if none is. */
             next?: string;
             /** @description The candidate that failed. */
@@ -1308,8 +1331,11 @@ export interface components {
         };
         /** @description A member that can't serve a request. */
         DryRunExclusion: {
-            /** @description The reason, such as credential-mode. */
-            code: string;
+            /**
+             * @description The reason, such as credential-mode.
+             * @enum {string}
+             */
+            code: "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough";
             provider: string;
             reason: string;
         };
@@ -1425,7 +1451,7 @@ export interface components {
         };
         /** @description A credential that Interlock issues to a caller. */
         Key: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1438,7 +1464,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -1468,7 +1494,7 @@ export interface components {
             rateLimits?: components["schemas"]["RateLimits"];
             /** @description The key that this one replaced; the API sets it. */
             rotatedFrom?: string;
-            /** @description A reference; only in documents. At least 24 characters, begins with ilk_. */
+            /** @description A reference, or the secret itself, of which a hash is kept; only in documents. At least 24 characters, begins with ilk_. */
             secret?: string;
             team?: string;
             /**
@@ -1488,7 +1514,7 @@ export interface components {
         };
         /** @description A credential that Interlock issues to a caller. What a GET answered can be sent back: its read-only fields are ignored. */
         KeyInput: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1501,7 +1527,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -1531,7 +1557,7 @@ export interface components {
             rateLimits?: components["schemas"]["RateLimits"];
             /** @description The key that this one replaced; the API sets it. */
             rotatedFrom?: string;
-            /** @description A reference; only in documents. At least 24 characters, begins with ilk_. Left out it keeps its stored value; null removes it. */
+            /** @description A reference, or the secret itself, of which a hash is kept; only in documents. At least 24 characters, begins with ilk_. Left out it keeps its stored value; null removes it. */
             secret?: string | null;
             team?: string;
             /**
@@ -1636,7 +1662,7 @@ export interface components {
              * @description How the member is now, at the process that answers.
              * @enum {string}
              */
-            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "drained" | "disabled";
+            readonly state?: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "no_key" | "drained" | "disabled";
             /**
              * Format: date-time
              * @description When that ends, or the next request may probe; absent where that is not known.
@@ -1652,13 +1678,18 @@ export interface components {
         MemberHealth: {
             /** @description The operator. */
             by?: string;
-            /** @description The category of the failure behind the state, or operator. */
-            cause?: string;
+            /**
+             * @description The category of the failure behind the state, or operator.
+             * @enum {string}
+             */
+            cause?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled" | "operator";
             /** @enum {string} */
             credentialMode: "org-key" | "passthrough";
             fallbackOnly?: boolean;
             /** @description Healthy: it gets requests as usual. */
             healthy: boolean;
+            /** @description Says of no_key what can't be read. */
+            message?: string;
             provider: string;
             /** @description The process that says so: each learns from its own traffic. */
             replica: string;
@@ -1667,8 +1698,11 @@ export interface components {
              * @description When the state began, and Until when it ends or the next request may probe; absent where that is not known.
              */
             since?: string;
-            /** @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; drained, it takes no new requests; or disabled. */
-            state: string;
+            /**
+             * @description Healthy; recovering, it failed and gets its traffic back, or its next request finds out; cooling, a rate limit of a model that the route serves; circuit_open; parked; no_key, the organisation's key can't be read; drained, it takes no new requests; or disabled.
+             * @enum {string}
+             */
+            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked" | "no_key" | "drained" | "disabled";
             /**
              * Format: int64
              * @description Of that failure.
@@ -1756,7 +1790,7 @@ export interface components {
             readonly warnings?: string[];
         };
         NewKey: {
-            /** @description The key admits its holder now. */
+            /** @description The key admits its holder now: it has a secret that works, and neither it nor whose it is is disabled. */
             readonly active?: boolean;
             agent?: string;
             allowedModels?: string[];
@@ -1768,7 +1802,7 @@ export interface components {
             enabled?: boolean;
             /**
              * Format: date-time
-             * @description When the secret of a rotated key stops working.
+             * @description When the last secret of the key stops working, or stopped. Absent: it does not.
              */
             readonly endsAt?: string;
             /** Format: date-time */
@@ -1824,8 +1858,11 @@ export interface components {
         /** @description The park of a provider. */
         ParkState: {
             by?: string;
-            /** @description Category and Status are of the failure behind it, By the operator. */
-            category?: string;
+            /**
+             * @description Category and Status are of the failure behind it, By the operator.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** Format: date-time */
             since: string;
             /** Format: int64 */
@@ -1857,17 +1894,26 @@ export interface components {
         };
         /** @description A member that could serve the request. */
         PlanCandidate: {
-            /** @description Whose credential the provider gets. */
-            credential: string;
+            /**
+             * @description Whose credential the provider gets.
+             * @enum {string}
+             */
+            credential: "own" | "caller" | "virtual";
             /** @description Fallback: it is dialled with its own key after members that took the caller's credential failed (RT-OKF). */
             credentialFallback?: boolean;
             provider: string;
             residency: string;
             route: string;
-            /** @description What the decision knew of the provider's health, and Until when that ends. */
-            state: string;
-            /** @description Strategy and Why say what put the candidate at its place. */
-            strategy: string;
+            /**
+             * @description What the decision knew of the provider's health, and Until when that ends.
+             * @enum {string}
+             */
+            state: "healthy" | "recovering" | "cooling" | "circuit_open" | "parked";
+            /**
+             * @description Strategy and Why say what put the candidate at its place.
+             * @enum {string}
+             */
+            strategy: "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded";
             /** Format: date-time */
             until?: string;
             why: string;
@@ -1891,10 +1937,14 @@ export interface components {
         };
         /** @description One reason. Prose is made from it only when somebody looks. */
         PlanStep: {
-            /** @description Says what was found, such as "picked" or "credential-mode". */
-            code: string;
+            /**
+             * @description Says what was found, such as "picked" or "credential-mode".
+             * @enum {string}
+             */
+            code: "picked" | "picked-by-alias" | "picked-by-family" | "picked-family" | "picked-implicit" | "credential-mode" | "no-key" | "wire-format" | "family" | "no-wire-model" | "provider-not-allowed" | "residency" | "data-handling" | "drained" | "disabled" | "context-window" | "other-model" | "global-passthrough" | "recovering" | "cooling" | "circuit_open" | "parked" | "failover" | "round-robin" | "weighted" | "lowest-cost" | "lowest-latency" | "least-loaded" | "NO_ROUTE" | "NO_UPSTREAM_KEY" | "UPSTREAM_AMBIGUOUS" | "context_length_exceeded" | "model_not_found" | "model_not_supported" | "no_eligible_provider";
             detail?: string;
-            stage: string;
+            /** @enum {string} */
+            stage: "route" | "member" | "state" | "strategy" | "refusal";
             /** @description The route, provider or model that the step is about. */
             subject: string;
         };
@@ -1913,8 +1963,11 @@ export interface components {
         };
         /** @description What came of a test of a provider. */
         ProbeResult: {
-            /** @description What the failure means; absent if the provider served. */
-            category?: string;
+            /**
+             * @description What the failure means; absent if the provider served.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             /** @description The provider's own. */
             code?: string;
             /**
@@ -2019,7 +2072,7 @@ export interface components {
             type: "anthropic" | "openai" | "azure-openai" | "azure-foundry" | "vertex" | "gemini" | "bedrock" | "openai-compatible" | "chatgpt" | "github-copilot";
             /** Format: date-time */
             readonly updatedAt?: string;
-            /** @description The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any. */
+            /** @description The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any. */
             readonly usedBy?: components["schemas"]["Ref"][];
             vendor?: string;
             /**
@@ -2034,7 +2087,12 @@ export interface components {
         };
         /** @description Replaces a member's key for one provider. */
         ProviderCredential: {
-            apiKey: string;
+            /** @description Required. One that is stored stays if it is left out, as long as the provider is the same. */
+            apiKey?: string;
+            /** @description The last characters of the key, for people. */
+            readonly apiKeyLast4?: string;
+            /** @description A key is stored, or referred to. */
+            readonly hasApiKey?: boolean;
             provider: string;
         };
         /** @description The run-time state of a provider. */
@@ -2058,6 +2116,8 @@ export interface components {
             /** Format: int64 */
             limit?: number;
             name: string;
+            /** @description Says why it gets no requests: the organisation's key can't be read. Absent if it can. */
+            noKey?: string;
             /**
              * Format: double
              * @description P50Ms and P95Ms are percentiles of the time to first content of streams in the last 15 minutes, in milliseconds, within 10 %; 0 without any.
@@ -2155,7 +2215,7 @@ export interface components {
             type: "anthropic" | "openai" | "azure-openai" | "azure-foundry" | "vertex" | "gemini" | "bedrock" | "openai-compatible" | "chatgpt" | "github-copilot";
             /** Format: date-time */
             readonly updatedAt?: string;
-            /** @description The routes that have it as a member, and the keys whose providerCredential is for it. It can't be deleted while there are any. */
+            /** @description The routes that have it as a member, and the keys whose providerCredential is for it or that name it in allowedProviders. It can't be deleted while there are any. */
             readonly usedBy?: components["schemas"]["Ref"][];
             vendor?: string;
             /**
@@ -2390,12 +2450,18 @@ export interface components {
         };
         /** @description A candidate that was not dialled because of its state. */
         Skip: {
-            /** @description Category and Status are of the failure that brought it about. */
-            category?: string;
+            /**
+             * @description Category and Status are of the failure that brought it about.
+             * @enum {string}
+             */
+            category?: "connection" | "timeout" | "server_error" | "overloaded" | "rate_limit" | "quota_exhausted" | "auth" | "model_unavailable" | "request_error" | "content_filter" | "canceled";
             provider: string;
             residency?: string;
-            /** @description The state: circuit_open or parked. */
-            skipReason: string;
+            /**
+             * @description The state: circuit_open or parked.
+             * @enum {string}
+             */
+            skipReason: "circuit_open" | "parked";
             /** Format: int64 */
             status?: number;
             /**
@@ -2826,9 +2892,9 @@ export interface operations {
                 cursor?: string;
                 /** @description csv and ndjson export everything that matches, or the first limit rows; Accept text/csv or application/x-ndjson does the same. */
                 format?: "json" | "csv" | "ndjson";
-                /** @description Only what ended at this time or later. */
+                /** @description Only what ended at this time or later. Attempts and skips are found with their request, by its end. */
                 from?: string;
-                /** @description Only what ended before this time. */
+                /** @description Only what ended before this time, likewise. */
                 to?: string;
                 kind?: "request" | "attempt" | "skip" | "denial" | "event" | "admin";
                 outcome?: "allow" | "deny" | "error" | "canceled";

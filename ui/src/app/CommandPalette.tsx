@@ -63,8 +63,8 @@ export default function CommandPalette({ opened }: { opened: number }) {
     {
       group: t.paletteDo,
       actions: [
-        ...pages.flatMap((p) => p.commands ?? []).filter((c) => canWrite || !c.admin).map((c) => ({
-          id: c.path, label: c.title[lang], keywords: c.title.en, leftSection: <IconPlus size={17} stroke={1.7} />, onClick: go(c.path),
+        ...pages.flatMap((p) => (p.commands ?? []).map((c) => ({ ...c, Icon: c.admin ? IconPlus : p.icon }))).filter((c) => canWrite || !c.admin).map((c) => ({
+          id: c.path, label: c.title[lang], keywords: c.title.en, leftSection: <c.Icon size={17} stroke={1.7} />, onClick: go(c.path),
         })),
         { id: "light", label: `${t.theme}: ${t.light}`, leftSection: <IconSun size={17} stroke={1.7} />, onClick: () => setColorScheme("light") },
         { id: "dark", label: `${t.theme}: ${t.dark}`, leftSection: <IconMoon size={17} stroke={1.7} />, onClick: () => setColorScheme("dark") },

@@ -1,5 +1,5 @@
 import { Button, Code, Group, Skeleton, Stack, Text } from "@mantine/core";
-import { IconMapQuestion, IconMoodSad } from "@tabler/icons-react";
+import { IconMoodSad } from "@tabler/icons-react";
 import { Link, useRouter, type ErrorComponentProps } from "@tanstack/react-router";
 import { Problem } from "../api/problem";
 import { EmptyState } from "../components/EmptyState";
@@ -38,13 +38,8 @@ export function NotFound() {
   const t = useStrings(common);
   return (
     <>
-      <PageHeader title={t.notFoundTitle} />
-      <EmptyState
-        icon={IconMapQuestion}
-        title={t.notFoundTitle}
-        text={t.notFoundText}
-        actions={<Button component={Link} to="/" variant="default">{t.home}</Button>}
-      />
+      <PageHeader title={t.notFoundTitle} intro={t.notFoundText} />
+      <Button component={Link} to="/" variant="default">{t.home}</Button>
     </>
   );
 }

@@ -3,11 +3,13 @@ import { IconDeviceDesktop, IconKeyboard, IconLogout, IconMoon, IconSun } from "
 import { useNavigate } from "@tanstack/react-router";
 import { signOut, useAuth } from "../api/auth";
 import { toastProblem } from "../components/toast";
+import { useWord } from "../i18n/words";
 import { languages, setLanguage, useLanguage, useStrings, type Language } from "../i18n";
 import { shell } from "./strings";
 
 export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
   const t = useStrings(shell);
+  const word = useWord();
   const lang = useLanguage();
   const { user, version } = useAuth();
   const navigate = useNavigate();
@@ -35,7 +37,7 @@ export function UserMenu({ onShortcuts }: { onShortcuts: () => void }) {
             <Text component="span" display="block" size="sm" fw={560} c="var(--mantine-color-text)" truncate>
               {name}
             </Text>
-            {t.role[user.role]} · {t.via[user.via]}
+            {word("role", user.role)} · {word("via", user.via)}
           </Menu.Label>
         ) : null}
         <Menu.Divider />

@@ -2,7 +2,7 @@
 // exports definePage({...}): that one line puts it into the navigation, the
 // command palette, the shortcuts and the router.
 import type { ComponentType } from "react";
-import type { Language } from "../i18n";
+import type { Language, Strings } from "../i18n";
 
 export type Group = "observe" | "routing" | "connect" | "manage";
 export const groups: Group[] = ["observe", "routing", "connect", "manage"];
@@ -25,6 +25,10 @@ export type PageDef = {
   // Where the navigation leads; without it the page is not in it.
   path?: string;
   routes: { path: string; load: () => Promise<{ default: ComponentType }> }[];
+  // The kind of the objects that have their pages below path, and the names of
+  // their fields.
+  kind?: string;
+  labels?: () => Promise<Strings<{ fields: Record<string, string> }>>;
   // Objects of this page with q in their text, for the command palette.
   find?: (q: string) => Promise<Found[]>;
   // What else the command palette offers, such as making a new one.
@@ -45,4 +49,10 @@ export const pages: PageDef[] = Object.values(found)
 // do not depend on each other.
 export function hasPage(id: string): boolean {
   return pages.some((p) => p.id === id);
+}
+
+// hrefOf is the page of an object, if its kind has one.
+export function hrefOf(kind: string, name: string): string | undefined {
+  const page = pages.find((p) => p.kind === kind);
+  return page?.path && `${page.path}/${encodeURIComponent(name)}`;
 }

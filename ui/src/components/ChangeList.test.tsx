@@ -1,7 +1,9 @@
 import { screen } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { show } from "../../test/render";
+import { common } from "../i18n/common";
 import { ChangeList } from "./ChangeList";
+import { lines } from "./changes";
 
 describe("ChangeList", () => {
   it("says in words what a save does", () => {
@@ -25,5 +27,16 @@ describe("ChangeList", () => {
   it("says when there is nothing to save", () => {
     show(<ChangeList changes={{ revision: 1, changes: [] }} />);
     expect(screen.getByText(/Nothing changes/)).toBeVisible();
+  });
+});
+
+describe("lines", () => {
+  const t = common.en;
+  const route = (action: "create" | "update", fields: { path: string; before?: unknown; after?: unknown }[]) => lines({ kind: "Route", name: "gpt", action, fields }, { modelPatterns: "Models", "aliases.wireModels": "Model at" }, t);
+  it("is one line for a list that is new, and has words for codes", () => {
+    expect(route("create", [{ path: "modelPatterns[0]", after: "a" }, { path: "modelPatterns[1]", after: "b" }, { path: "strategy.type", after: "round-robin" }])).toEqual(["Models: a, b", "strategy.type: Round robin"]);
+  });
+  it("names what lies below a field by the field", () => {
+    expect(route("update", [{ path: "aliases[0].wireModels.eu.west", before: "x", after: "y" }])).toEqual(["Model at eu.west: x becomes y"]);
   });
 });

@@ -4,17 +4,20 @@ import type { ChangeSet } from "../api/client";
 import { common } from "../i18n/common";
 import { useStrings } from "../i18n";
 import { heading, lines } from "./changes";
+import { useLabels } from "./labels";
 
 type Props = {
   changes: ChangeSet;
+  // Of the kind that is changed; without them those of all kinds are loaded.
   labels?: Record<string, string>;
   // The changes are between two versions, not to come.
   compared?: boolean;
 };
 
 // ChangeList is what a dry run answered, or what a version changed, in words.
-export function ChangeList({ changes, labels = {}, compared }: Props) {
+export function ChangeList({ changes, labels, compared }: Props) {
   const t = useStrings(common);
+  const of = useLabels(labels === undefined);
   return (
     <Stack gap="md">
       {changes.changes.length === 0 ? <Text size="sm">{t.reviewNothing}</Text> : null}
@@ -24,7 +27,7 @@ export function ChangeList({ changes, labels = {}, compared }: Props) {
             {heading(diff, t)}
           </Title>
           <List size="sm" spacing={3}>
-            {lines(diff, labels, t).map((line) => (
+            {lines(diff, labels ?? of(diff.kind), t).map((line) => (
               <List.Item key={line} style={{ overflowWrap: "anywhere" }}>
                 {line}
               </List.Item>

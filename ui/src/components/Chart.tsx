@@ -1,7 +1,7 @@
 import { Box, Table, Text, VisuallyHidden } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useState } from "react";
-import { niceTop, ticks } from "./chartScale";
+import { niceTop, ticks, timeTicks } from "./chartScale";
 
 export type Series = { name: string; color: string; values: (number | null)[] };
 
@@ -72,7 +72,7 @@ export function Chart(props: Props) {
 type Inside = { slot: number; y: (v: number) => number };
 
 function Axes({ times, axisTime, format, width, height, slot, scale, y }: Props & Inside & { width: number; scale: ReturnType<typeof niceTop> }) {
-  const every = Math.max(1, Math.ceil(times.length / Math.max(2, Math.floor((width - left) / 110))));
+  const shown = timeTicks(times, Math.floor((width - left) / 90));
   return (
     <g fontSize={11} fill="var(--mantine-color-dimmed)" className="num">
       {ticks(scale).map((v) => (
@@ -83,13 +83,14 @@ function Axes({ times, axisTime, format, width, height, slot, scale, y }: Props 
           </text>
         </g>
       ))}
-      {times.map((time, i) =>
-        i % every === 0 ? (
-          <text key={time} x={left + i * slot} y={(height ?? 200) - 4} textAnchor="start">
-            {axisTime(time)}
+      {shown.map((i) => {
+        const x = left + i * slot;
+        return (
+          <text key={i} x={x} y={(height ?? 200) - 4} textAnchor={x < left + 20 ? "start" : x > width - 20 ? "end" : "middle"}>
+            {axisTime(times[i]!)}
           </text>
-        ) : null,
-      )}
+        );
+      })}
     </g>
   );
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Group, Text, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { common } from "../i18n/common";
@@ -16,6 +16,16 @@ async function toClipboard(text: string): Promise<void> {
   area.select();
   document.execCommand("copy");
   area.remove();
+}
+
+// CopyText is a value for machines that people copy.
+export function CopyText({ value, what }: { value: string; what: string }) {
+  return (
+    <Group gap={4} wrap="nowrap" my={-4}>
+      <Text span size="xs" className="mono" style={{ overflowWrap: "anywhere" }}>{value}</Text>
+      <CopyButton value={value} what={what} />
+    </Group>
+  );
 }
 
 // CopyButton copies a value; what says in a label what that is.

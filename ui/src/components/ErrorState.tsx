@@ -13,7 +13,7 @@ export function ErrorState({ error, retry, title }: { error: unknown; retry?: ()
   return (
     <Alert color="red" variant="light" role="alert" icon={<IconAlertTriangle size={18} aria-hidden />} title={title ?? (problem.status === 403 ? t.forbidden : t.errorTitle)}>
       <Stack gap="xs" align="flex-start">
-        <Text size="sm">{text}</Text>
+        <Text size="sm" className="il-sentence">{text}</Text>
         {problem.fields.map((f) => (
           <Text size="sm" key={f.path + f.message}>
             <Code>{f.path}</Code> {f.message}

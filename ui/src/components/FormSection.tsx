@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 
 // FormSection is a group of fields with its name beside it (above it on a
 // phone).
-export function FormSection({ title, text, children }: { title: string; text?: ReactNode; children: ReactNode }) {
+export function FormSection({ title, text, wide, children }: { title: string; text?: ReactNode; wide?: boolean; children: ReactNode }) {
   return (
-    <Box component="section" className="il-section" aria-label={title}>
+    <Box component="section" className="il-section" data-wide={wide || undefined} aria-label={title}>
       <Box>
         <Title order={2}>{title}</Title>
         {text ? (

@@ -41,7 +41,7 @@ export function PageHeader({ title, documentTitle, intro, actions, back }: Props
             </Text>
           ) : null}
         </Box>
-        {actions ? <Group gap="xs">{actions}</Group> : null}
+        {actions ? <Group gap="xs" className="il-actions">{actions}</Group> : null}
       </Group>
     </Box>
   );

@@ -14,6 +14,7 @@ export type ListParams = { q?: string; sort?: string; cursor?: string; limit: nu
 
 export type Column<T> = {
   header: string;
+  // Nothing is a dash.
   cell: (row: T) => ReactNode;
   // The server's name of the order, if it can sort by this.
   sort?: string;
@@ -37,6 +38,8 @@ type Props<T> = {
   searchable?: boolean;
   empty: ReactNode;
   filters?: ReactNode;
+  // What follows the rows, if all of them are there and nobody searched.
+  below?: (rows: T[]) => ReactNode;
   // Other things that the query depends on are set: an empty list is then no
   // empty collection.
   filtered?: boolean;
@@ -104,7 +107,7 @@ export function ResourceTable<T>(props: Props<T>) {
                           {c.cell(row)}
                         </Link>
                       ) : (
-                        c.cell(row)
+                        c.cell(row) || <Text span size="sm" c="dimmed">–</Text>
                       )}
                     </Table.Td>
                   ))}
@@ -114,6 +117,7 @@ export function ResourceTable<T>(props: Props<T>) {
           </Table>
         </Box>
       ) : null}
+      {rows.length > 0 && q === "" && !query.hasNextPage ? props.below?.(rows) : null}
       {query.hasNextPage ? (
         <Group justify="center" mt="md">
           <Button variant="default" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>

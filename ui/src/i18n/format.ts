@@ -31,6 +31,10 @@ export function formatTime(time: string | number | Date): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "short" }).format(new Date(time));
 }
 
+export function formatDate(time: string | number | Date): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: "medium" }).format(new Date(time));
+}
+
 export function formatClock(time: string | number | Date, seconds = true): string {
   return new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", ...(seconds ? { second: "2-digit" } : {}) }).format(new Date(time));
 }

@@ -1,18 +1,18 @@
 import { Anchor, Group, Text } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
-import { StatusBadge, type Tone } from "../components/StatusBadge";
+import { StatusBadge } from "../components/StatusBadge";
 import { formatClock, formatMs } from "../i18n/format";
 import { useStrings } from "../i18n";
+import { toneOfState, useWord } from "../i18n/words";
 import { outcomeOf, type Attempt, type Outcome, type Skip } from "./outcome";
 import { strings } from "./strings";
 
 type Props = { candidate: Schemas["PlanCandidate"]; place: number; attempts?: Attempt[]; skips?: Skip[] };
 
-export const toneOfState = (state: string): Tone => (state === "healthy" ? "good" : state === "parked" ? "paused" : state === "circuit_open" ? "bad" : "warning");
-
 export function Candidate({ candidate: c, place, attempts, skips }: Props) {
   const t = useStrings(strings);
+  const word = useWord();
   const outcome = attempts ? outcomeOf(c, attempts, skips ?? []) : undefined;
   return (
     <li className="il-plan-member" data-outcome={outcome?.kind}>
@@ -22,21 +22,21 @@ export function Candidate({ candidate: c, place, attempts, skips }: Props) {
           <Anchor component={Link} to={`/providers/${encodeURIComponent(c.provider)}`} size="sm" fw={600} c="var(--mantine-color-text)">{c.provider}</Anchor>
           {outcome ? <Result outcome={outcome} /> : (
             <StatusBadge tone={toneOfState(c.state)}>
-              {t.state[c.state] ?? c.state}
+              {word("state", c.state)}
               {c.until ? ` ${t.until(formatClock(c.until, false))}` : ""}
             </StatusBadge>
           )}
         </Group>
         <Text size="xs" c="dimmed">
-          <span className="mono">{c.wireModel}</span> · {c.residency} · {c.credentialFallback ? t.fallbackKey : (t.credential[c.credential] ?? c.credential)}
+          <span className="mono">{c.wireModel}</span> · {c.residency} · {c.credentialFallback ? t.fallbackKey : word("credential", c.credential)}
         </Text>
         <Text size="xs" c="dimmed">
-          {c.strategy}: {c.why}
-          {outcome && c.state !== "healthy" ? ` · ${t.state[c.state] ?? c.state}` : ""}
+          {word("strategy", c.strategy)}: {c.why}
+          {outcome && c.state !== "healthy" ? ` · ${word("state", c.state)}` : ""}
         </Text>
         {outcome && "attempts" in outcome ? outcome.attempts.map(({ number, attempt: a }) => (
           <Text key={number} size="xs" mt={4} className="num">
-            {t.tried(number)}: {a.outcome === "allow" ? t.answered : t.failed(a.category ?? a.outcome)}
+            {t.tried(number)}: {a.outcome === "allow" ? t.answered : t.failed(a.category ? word("category", a.category) : word("outcome", a.outcome))}
             {a.status ? ` (${a.status}${a.code ? ` ${a.code}` : ""})` : ""} · {formatMs(a.durationMs)}
           </Text>
         )) : null}
@@ -47,13 +47,14 @@ export function Candidate({ candidate: c, place, attempts, skips }: Props) {
 
 function Result({ outcome }: { outcome: Outcome }) {
   const t = useStrings(strings);
+  const word = useWord();
   switch (outcome.kind) {
     case "answered":
-      return <StatusBadge tone="good">{t.answered}</StatusBadge>;
+      return <StatusBadge tone="good">{word("outcome", "allow")}</StatusBadge>;
     case "failed":
-      return <StatusBadge tone="bad">{t.failed(outcome.attempts.at(-1)?.attempt.category ?? "")}</StatusBadge>;
+      return <StatusBadge tone="bad">{word("category", outcome.attempts.at(-1)?.attempt.category) || word("outcome", "error")}</StatusBadge>;
     case "skipped":
-      return <StatusBadge tone="warning">{`${t.wasSkipped}: ${t.state[outcome.skip.skipReason] ?? outcome.skip.skipReason}`}</StatusBadge>;
+      return <StatusBadge tone="warning">{`${t.wasSkipped}: ${word("state", outcome.skip.skipReason)}`}</StatusBadge>;
     case "not-reached":
       return <StatusBadge tone="neutral">{t.notReached}</StatusBadge>;
   }

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { useStrings } from "../i18n";
+import { useWord } from "../i18n/words";
 import { Candidate } from "./Candidate";
 import type { Attempt, Skip } from "./outcome";
 import { strings } from "./strings";
@@ -12,7 +13,7 @@ import "./plan.css";
 type Props = {
   plan: Schemas["Plan"];
   // Members that can't serve; without it they are read from the plan's steps.
-  excluded?: Schemas["DryRunExclusion"][];
+  excluded?: Exclusion[];
   // What came of it, for a request that was made.
   attempts?: Attempt[];
   skips?: Skip[];
@@ -23,10 +24,12 @@ type Props = {
 // and a preview all use it.
 export function PlanView({ plan, excluded, attempts, skips }: Props) {
   const t = useStrings(strings);
+  const word = useWord();
   const out = excluded ?? exclusionsOf(plan);
   const wire = plan.candidates[0]?.wireModel;
   return (
     <Box>
+      {plan.refusal ? <Refused refusal={plan.refusal} /> : null}
       <Title order={2} mb="sm">{attempts ? t.diagramPast : t.diagram}</Title>
       <div className="il-plan">
         <Node label={t.model}>
@@ -45,7 +48,7 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
         </Node>
         <Arrow />
         <div className="il-plan-members">
-          {plan.refusal ? <Refused refusal={plan.refusal} /> : null}
+          {plan.refusal && out.length === 0 ? <Node label={t.refused}><Text size="sm" fw={600}>{word("finding", plan.refusal.code)}</Text></Node> : null}
           {plan.candidates.length > 0 ? (
             <>
               <Text size="xs" c="dimmed" mb={6}>{t.members}</Text>
@@ -65,8 +68,8 @@ export function PlanView({ plan, excluded, attempts, skips }: Props) {
                   <li key={e.provider + e.code} className="il-plan-out">
                     <IconBan size={14} aria-hidden />
                     <span>
-                      <Text span size="sm" fw={550}>{e.provider}</Text> <Code>{e.code}</Code>
-                      <Text size="xs" c="dimmed">{e.reason}</Text>
+                      <Text span size="sm" fw={550}>{e.provider}</Text>
+                      <Text size="xs" c="dimmed" title={e.code}>{word("finding", e.code)}{e.reason ? `: ${e.reason}` : ""}</Text>
                     </span>
                   </li>
                 ))}
@@ -97,8 +100,8 @@ function Arrow() {
 function Refused({ refusal }: { refusal: Schemas["PlanRefusal"] }) {
   const t = useStrings(strings);
   return (
-    <Alert color="red" variant="light" icon={<IconBan size={18} aria-hidden />} title={<Group gap={6}>{t.refused} <Code>{refusal.code}</Code> <Text span size="xs">{t.status(refusal.status)}</Text></Group>}>
-      <Text size="sm">{refusal.message}</Text>
+    <Alert color="red" variant="light" mb="lg" icon={<IconBan size={18} aria-hidden />} title={<Group gap={6}>{t.refused} <Code>{refusal.code}</Code> <Text span size="xs">{t.status(refusal.status)}</Text></Group>}>
+      <Text size="sm" className="il-sentence">{refusal.message}</Text>
       {refusal.retry ? <Text size="xs" c="dimmed" mt={4}>{t.retry}</Text> : null}
     </Alert>
   );
@@ -106,12 +109,13 @@ function Refused({ refusal }: { refusal: Schemas["PlanRefusal"] }) {
 
 function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
   const t = useStrings(strings);
+  const word = useWord();
   return (
     <Box className="il-tablebox">
       <Table className="il-table" aria-label={t.traceLabel} withRowBorders={false}>
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>{t.stage}</Table.Th>
+            <Table.Th visibleFrom="sm">{t.stage}</Table.Th>
             <Table.Th>{t.code}</Table.Th>
             <Table.Th>{t.subject}</Table.Th>
             <Table.Th>{t.detail}</Table.Th>
@@ -120,8 +124,11 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
         <Table.Tbody>
           {steps.map((s, i) => (
             <Table.Tr key={i}>
-              <Table.Td><Text span size="sm" c="dimmed">{s.stage}</Text></Table.Td>
-              <Table.Td><Text span size="xs" className="mono">{s.code}</Text></Table.Td>
+              <Table.Td visibleFrom="sm"><Text span size="sm" c="dimmed">{word("stage", s.stage)}</Text></Table.Td>
+              <Table.Td>
+                <Text span size="sm">{word("finding", s.code)}</Text>
+                <Text size="xs" c="dimmed" className="mono">{s.code}</Text>
+              </Table.Td>
               <Table.Td><Text span size="sm" fw={550}>{s.subject}</Text></Table.Td>
               <Table.Td><Text span size="sm">{s.detail}</Text></Table.Td>
             </Table.Tr>
@@ -132,7 +139,10 @@ function Trace({ steps }: { steps: Schemas["PlanStep"][] }) {
   );
 }
 
-// exclusionsOf reads the members that were left out from the steps.
-export function exclusionsOf(plan: Schemas["Plan"]): Schemas["DryRunExclusion"][] {
-  return plan.steps.filter((s) => s.stage === "member").map((s) => ({ provider: s.subject, code: s.code, reason: s.detail ?? "" }));
+type Exclusion = { provider: string; code: string; reason: string };
+
+// exclusionsOf reads the members that were left out from the steps. One that
+// takes the caller's credential in place of its own stays in.
+export function exclusionsOf(plan: Schemas["Plan"]): Exclusion[] {
+  return plan.steps.filter((s) => s.stage === "member" && s.code !== "global-passthrough").map((s) => ({ provider: s.subject, code: s.code, reason: s.detail ?? "" }));
 }

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { api, data } from "../../api/client";
-import { keys } from "../../api/query";
+import { useModelNames } from "../../api/names";
 
 const isKey = (key: string) => /^(ilk|sess)_\S{20,}$/.test(key);
 
@@ -20,15 +19,7 @@ export function useModels(key: string): { models: string[]; ofKey: boolean } {
       return (list.data ?? []).map((m) => m.id);
     },
   });
-  const listed = useQuery({
-    queryKey: keys.list("models", { listed: true }),
-    queryFn: async () => {
-      const query = { params: { query: { limit: 500 } } };
-      const [routes, providers] = await Promise.all([data(api.GET("/routes", query)), data(api.GET("/providers", query))]);
-      const names = [...routes.items.flatMap((r) => [...(r.modelPatterns ?? []), ...(r.aliases ?? []).map((a) => a.name)]), ...providers.items.flatMap((p) => [...(p.staticModels ?? []), ...(p.modelPatterns ?? [])])];
-      return [...new Set(names.filter((n) => n && !n.includes("*")))].sort();
-    },
-  });
+  const listed = useModelNames();
   if (ofKey.data?.length) return { models: ofKey.data, ofKey: true };
-  return { models: listed.data ?? [], ofKey: false };
+  return { models: listed, ofKey: false };
 }

@@ -4,20 +4,23 @@ import { useNames, useResidencies } from "../../api/names";
 import { FormSection } from "../../components/FormSection";
 import { SecretField } from "../../components/SecretField";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
+import type { FieldsProps } from "../../objects/form";
 import { ownerKinds, type Key, type KeyValues, type OwnerKind } from "./keyModel";
 import { strings } from "./strings";
 
-export function KeyFields({ form, before }: { form: UseFormReturnType<KeyValues>; before?: Key }) {
+export function KeyFields({ form, before }: FieldsProps<Key, KeyValues>) {
   const t = useStrings(strings);
+  const word = useWord();
   const v = form.values;
   return (
     <>
       <FormSection title={t.general}>
-        <TextInput label={t.fields.name} description={before ? undefined : t.nameHint} required disabled={before !== undefined} autoFocus={!before} {...form.getInputProps("name")} />
+        <TextInput label={t.fields.name} description={before ? undefined : t.nameHint} required={!before} readOnly={before !== undefined} autoFocus={!before} {...form.getInputProps("name")} />
         <Select
           label={t.type}
           description={t.typeHint[v.type]}
-          data={(["service", "pat", "virtual"] as const).map((value) => ({ value, label: t.types[value] }))}
+          data={(["service", "pat", "virtual"] as const).map((value) => ({ value, label: word("keyType", value) }))}
           {...form.getInputProps("type")}
         />
         <Owner form={form} />

@@ -1,12 +1,16 @@
 import type { Schemas } from "../../api/client";
 import type { SecretValue } from "../../components/SecretField";
 import { formatRelative } from "../../i18n/format";
+import { collection } from "../../objects/collection";
+import { defineForm } from "../../objects/form";
 import type { Tone } from "../../components/StatusBadge";
 import type { strings } from "./strings";
 
 export type Key = Schemas["Key"];
 export type KeyInput = Schemas["KeyInput"];
 type Texts = (typeof strings)["en"];
+
+export const keysOf = collection("/keys");
 
 export const ownerKinds = ["user", "team", "department"] as const;
 export type OwnerKind = (typeof ownerKinds)[number] | "none";
@@ -75,6 +79,8 @@ export function inputOf(values: KeyValues, before?: Key): KeyInput {
     providerCredential: credential as KeyInput["providerCredential"],
   };
 }
+
+export const keyForm = defineForm({ of: keysOf, values: valuesOf, input: inputOf, shows: /^providerCredential/ });
 
 // stateOf says what becomes of a request with the key now.
 export function stateOf(key: Key, t: Texts, now = Date.now()): { tone: Tone; text: string } {

@@ -10,12 +10,14 @@ export default definePage({
   keywords: "token secret credential caller rotate revoke",
   shortcut: "k",
   path: "/keys",
+  kind: "Key",
+  labels: async () => (await import("./strings")).strings,
   routes: [
     { path: "/keys", load: () => import("./KeyList") },
     { path: "/keys/new", load: () => import("./KeyCreate") },
     { path: "/keys/$name", load: () => import("./KeyDetail") },
     { path: "/keys/$name/edit", load: () => import("./KeyEdit") },
   ],
-  find: async (q) => (await import("./find")).find(q),
+  find: async (q) => (await import("../../objects/collection")).collection("/keys").find(q),
   commands: [{ title: { en: "Create a key", sv: "Skapa en nyckel" }, path: "/keys/new", admin: true }],
 });

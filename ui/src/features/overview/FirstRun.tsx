@@ -42,6 +42,7 @@ export function FirstRun() {
     { id: "route", to: "/routes/new", done: routes.data.items.some((r) => r.tag === "stored" && (r.members?.length ?? 0) > 1) },
   ] as const;
   const shown = steps.filter((s) => s.id !== "route" || hasPage("routes"));
+  const next = shown.find((s) => !s.done);
   const done = shown.filter((s) => s.done).length;
   if (done === shown.length) return null;
   const hide = () => {
@@ -68,7 +69,7 @@ export function FirstRun() {
       <ol className="il-steps">
         {shown.map((s) => (
           <li key={s.id}>
-            <Link to={s.to} className="il-tile">
+            <Link to={s.to} className="il-tile" data-next={s === next || undefined}>
               {s.done ? <IconCircleCheckFilled size={20} style={{ flex: "none" }} color="var(--il-served)" aria-label={t.done} /> : <IconCircleDashed size={20} style={{ flex: "none" }} stroke={1.6} aria-label={t.open} />}
               <Box>
                 <Text size="sm" fw={560}>

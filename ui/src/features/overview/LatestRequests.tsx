@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from "react";
 import type { Activity } from "../../api/activity";
 import { hasPage } from "../../app/pages";
 import { useEvent, useLive } from "../../api/events";
-import { StatusBadge, type Tone } from "../../components/StatusBadge";
+import { Outcome } from "../../components/Outcome";
 import { formatClock, formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
 import { latestQuery } from "./queries";
@@ -42,13 +42,6 @@ function useLatest(): Activity[] | undefined {
   });
   useEffect(() => () => clearTimeout(timer.current), []);
   return rows;
-}
-
-export function outcomeOf(row: Activity, t: (typeof strings)["en"]): { tone: Tone; text: string } {
-  if (row.outcome === "deny") return { tone: "warning", text: `${t.denied}${row.code ? ` · ${row.code}` : ""}` };
-  if (row.outcome === "error") return { tone: "bad", text: `${t.failed}${row.category ? ` · ${row.category}` : ""}` };
-  if (row.outcome === "canceled") return { tone: "neutral", text: t.canceled };
-  return row.failover ? { tone: "info", text: t.okAfter } : { tone: "good", text: t.ok };
 }
 
 export function LatestRequests() {
@@ -111,7 +104,6 @@ export function LatestRequests() {
 
 function Row({ row }: { row: Activity }) {
   const t = useStrings(strings);
-  const outcome = outcomeOf(row, t);
   return (
     <Table.Tr>
       <Table.Td className="num" visibleFrom="sm">
@@ -125,9 +117,7 @@ function Row({ row }: { row: Activity }) {
         </Text>
       </Table.Td>
       <Table.Td>
-        <StatusBadge tone={outcome.tone} title={row.message}>
-          {outcome.text}
-        </StatusBadge>
+        <Outcome row={row} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{row.provider ?? "–"}</Table.Td>
       <Table.Td visibleFrom="sm">{row.caller?.key ?? row.caller?.source ?? "–"}</Table.Td>

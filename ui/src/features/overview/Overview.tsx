@@ -36,7 +36,7 @@ export default function Overview() {
         <Trouble />
         {stats.isError ? <ErrorState error={stats.error} retry={() => void stats.refetch()} /> : null}
         {stats.data ? <Metrics stats={stats.data} window={window} /> : stats.isPending ? <MetricsPending /> : null}
-        {stats.data ? (
+        {stats.data && stats.data.totals.requests > 0 ? (
           <Box className="il-two">
             <Shares kind="models" shares={stats.data.models} />
             <Shares kind="providers" shares={stats.data.providers} />

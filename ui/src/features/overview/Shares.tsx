@@ -34,8 +34,8 @@ export function Shares({ kind, shares }: { kind: "models" | "providers"; shares:
       ) : null}
       <Box component="ul" m={0} p={0} style={{ listStyle: "none" }}>
         {shares.slice(0, 8).map((s) => (
-          <li key={s.name} className="il-share" style={{ "--share": `${(82 * s.requests) / top}%` } as CSSProperties}>
-            <Group gap="xs" wrap="nowrap" miw={0}>
+          <li key={s.name} className="il-share" style={{ "--share": s.requests / top } as CSSProperties}>
+            <Group gap="2px 8px" miw={0}>
               {kind === "providers" ? (
                 <Anchor component={Link} to={`/providers/${encodeURIComponent(s.name)}`} className="il-rowlink" size="sm" truncate>
                   {s.name}
@@ -47,10 +47,10 @@ export function Shares({ kind, shares }: { kind: "models" | "providers"; shares:
               )}
               {kind === "providers" ? state(s.name) : null}
             </Group>
-            <Text size="xs" className="num" c={s.errors > 0 ? "var(--mantine-color-error)" : "dimmed"}>
+            <Text size="xs" className="num" ta="right" c={s.errors > 0 ? "var(--mantine-color-error)" : "dimmed"}>
               {s.errors > 0 ? `${formatPercent(s.errors / s.requests)} ${t.errors.toLowerCase()}` : s.costUsd > 0 ? formatUsd(s.costUsd) : ""}
             </Text>
-            <Text size="sm" className="num" ta="right" miw={44} aria-label={`${formatCompact(s.requests)} ${t.requests.toLowerCase()}`} role="text">
+            <Text size="sm" className="num" ta="right" aria-label={`${formatCompact(s.requests)} ${t.requests.toLowerCase()}`} role="text">
               {formatCompact(s.requests)}
             </Text>
           </li>

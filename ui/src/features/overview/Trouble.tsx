@@ -47,8 +47,8 @@ export function Trouble() {
               <Text span size="sm" fw={560}>
                 {i.title}
               </Text>
-            )}{" "}
-            {i.text}
+            )}
+            {i.text ? `. ${i.text}` : ""}
           </Text>
         ))}
       </Stack>

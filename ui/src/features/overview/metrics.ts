@@ -27,13 +27,13 @@ export function metricOf(id: MetricId, stats: Stats, t: Texts): Metric {
     case "requests": {
       const minutes = Math.max(1, (Date.parse(stats.to) - Date.parse(stats.from)) / 60_000);
       return {
-        title: t.requests, value: formatCompact(all.requests), note: t.perMinute(formatNumber(all.requests / minutes, 1)), kind: "bars", format: formatCompact,
+        title: t.requests, value: formatCompact(all.requests), note: all.requests === 0 || all.requests >= minutes ? t.perMinute(formatNumber(all.requests / minutes, 1)) : t.perHour(formatNumber((60 * all.requests) / minutes, 1)), kind: "bars", format: formatCompact,
         series: [of(t.served, "served", (b) => b.requests - b.errors - b.refusals - b.canceled), of(t.errors, "error", (b) => b.errors), of(t.refused, "refused", (b) => b.refusals), of(t.canceled, "canceled", (b) => b.canceled)],
       };
     }
     case "errors":
       return {
-        title: t.errors, value: share(all.errors), note: all.refusals > 0 ? t.refusals(formatNumber(all.refusals)) : formatNumber(all.errors), kind: "bars", format: formatCompact,
+        title: t.errors, value: share(all.errors), note: t.refusals(formatNumber(all.refusals)), kind: "bars", format: formatCompact,
         series: [of(t.errors, "error", (b) => b.errors), of(t.refused, "refused", (b) => b.refusals)],
       };
     case "failovers":

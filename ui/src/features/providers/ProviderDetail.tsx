@@ -1,100 +1,76 @@
-import { Alert, Anchor, Box, Button, Group, Stack, Text, Title } from "@mantine/core";
-import { IconPencil, IconPlayerPause, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { Alert, Anchor, Box, Button, Stack, Text, Title } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import { Link, useSearch } from "@tanstack/react-router";
 import { useCanWrite } from "../../api/auth";
-import { hasPage } from "../../app/pages";
-import { PagePending } from "../../app/Fallbacks";
+import { hrefOf } from "../../app/pages";
 import { Definitions } from "../../components/Definitions";
-import { ErrorState } from "../../components/ErrorState";
-import { ObjectNotes } from "../../components/ObjectNotes";
-import { PageHeader } from "../../components/PageHeader";
-import { StatusBadge } from "../../components/StatusBadge";
 import { common } from "../../i18n/common";
 import { formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
-import { DeleteDialog, DrainDialog, useUndrain } from "./Operations";
-import { stateOf } from "./health";
+import { useWord, wordOf } from "../../i18n/words";
+import type { Loaded } from "../../objects/collection";
+import { ObjectDetail, ObjectPage } from "../../objects/ObjectDetail";
+import { RequestsLink } from "../../objects/RequestsLink";
+import { DrainDialog, useUndrain } from "./Operations";
+import { losses, stateOf } from "./health";
 import { HealthPanel } from "./HealthPanel";
-import type { Provider } from "./providerModel";
-import { providerQuery, useHealth } from "./providerQueries";
+import { providersOf, type Provider } from "./providerModel";
+import { useHealth } from "./providerQueries";
 import { strings } from "./strings";
 import { TestCall } from "./TestCall";
-import { formatNames, vendorOf } from "./vendors";
+import { vendorOf } from "./vendors";
 
 export default function ProviderDetail() {
-  const { name } = useParams({ strict: false }) as { name: string };
-  const query = useQuery(providerQuery(name));
-  if (query.isError) return <ErrorState error={query.error} retry={() => void query.refetch()} />;
-  if (!query.isSuccess) return <PagePending />;
-  return <Detail provider={query.data.value} etag={query.data.etag} />;
+  return <ObjectPage of={providersOf}>{(loaded) => <Detail loaded={loaded} />}</ObjectPage>;
 }
 
-function Detail({ provider: p, etag }: { provider: Provider; etag: string }) {
+function Detail({ loaded }: { loaded: Loaded<Provider> }) {
   const t = useStrings(strings);
-  const c = useStrings(common);
+  const p = loaded.value;
   const isAdmin = useCanWrite();
-  const canWrite = isAdmin && p.managedBy === "api";
   const { added } = useSearch({ strict: false }) as { added?: string };
   const { provider: health, routes } = useHealth(p.name);
-  const [dialog, setDialog] = useState<"drain" | "delete">();
+  const [draining, drain] = useDisclosure();
   const undrain = useUndrain(p.name);
   const state = stateOf(health, p.enabled, p.drained, t);
-  const close = () => setDialog(undefined);
+  const users = (p.usedBy ?? []).map((u) => t.removeUsed(`${wordOf("kind", u.kind)} ${u.name}`));
+  const Icon = p.drained ? IconPlayerPlay : IconPlayerPause;
   return (
-    <>
-      <PageHeader
-        documentTitle={p.name}
-        title={
-          <Group gap="sm" component="span">
-            {p.name}
-            <StatusBadge tone={state.tone}>{state.text}</StatusBadge>
-          </Group>
-        }
-        back={{ to: "/providers", label: t.title }}
-        actions={
-          canWrite ? (
-            <>
-              <Button component={Link} to={`/providers/${encodeURIComponent(p.name)}/edit`} variant="default" leftSection={<IconPencil size={15} aria-hidden />}>
-                {c.edit}
-              </Button>
-              {p.drained ? (
-                <Button variant="default" leftSection={<IconPlayerPlay size={15} aria-hidden />} onClick={undrain}>
-                  {t.undrain}
-                </Button>
-              ) : (
-                <Button variant="default" leftSection={<IconPlayerPause size={15} aria-hidden />} onClick={() => setDialog("drain")}>
-                  {t.drain}
-                </Button>
-              )}
-              <Button variant="light" color="red" leftSection={<IconTrash size={15} aria-hidden />} onClick={() => setDialog("delete")}>
-                {t.remove}
-              </Button>
-            </>
-          ) : null
-        }
-      />
+    <ObjectDetail
+      of={providersOf}
+      loaded={loaded}
+      state={state}
+      links={<RequestsLink by="provider" name={p.name} />}
+      operations={
+        <Button variant="default" leftSection={<Icon size={15} aria-hidden />} onClick={p.drained ? undrain : drain.open}>
+          {p.drained ? t.undrain : t.drain}
+        </Button>
+      }
+      remove={{
+        title: t.removeTitle(p.name),
+        consequences: users.length > 0 ? users : [...losses(p.name, routes, t), t.removeModels, ...(p.hasApiKey ? [t.removeCredential] : [])],
+      }}
+    >
       {added ? (
         <Alert color="pine" mb="md" p="sm">
           {t.justAdded}
         </Alert>
       ) : null}
-      <ObjectNotes object={p} />
       <Stack gap={32}>
         {isAdmin && added ? <TestCall name={p.name} models={p.staticModels ?? []} /> : null}
         <HealthPanel name={p.name} health={health} state={state} canWrite={isAdmin} />
         {isAdmin && !added ? <TestCall name={p.name} models={p.staticModels ?? []} /> : null}
         <Settings provider={p} />
       </Stack>
-      <DrainDialog name={p.name} routes={routes} opened={dialog === "drain"} onClose={close} />
-      <DeleteDialog provider={p} etag={etag} routes={routes} opened={dialog === "delete"} onClose={close} />
-    </>
+      <DrainDialog name={p.name} routes={routes} opened={draining} onClose={drain.close} />
+    </ObjectDetail>
   );
 }
 
 function Settings({ provider: p }: { provider: Provider }) {
   const t = useStrings(strings);
+  const word = useWord();
   const c = useStrings(common);
   const h = p.dataHandling;
   const promises = [h?.zeroDataRetention && t.zdr, h?.noPromptTraining && t.training, h?.jurisdiction && `${t.jurisdiction}: ${h.jurisdiction}`].filter(Boolean).join(", ");
@@ -109,8 +85,8 @@ function Settings({ provider: p }: { provider: Provider }) {
       <Definitions
         items={[
           [t.usedBy, p.usedBy?.length ? p.usedBy.map((u, i) => <span key={u.kind + u.name}>{i ? ", " : ""}<Used kind={u.kind} name={u.name} /></span>) : t.usedByNobody],
-          [t.type, p.vendor ? `${vendorOf(p)?.title ?? p.vendor} (${p.type})` : p.type],
-          [t.format, p.wireFormat ? formatNames[p.wireFormat] : undefined],
+          [t.type, p.vendor ? `${vendorOf(p)?.title ?? p.vendor} (${word("providerType", p.type)})` : word("providerType", p.type)],
+          [t.format, word("wireFormat", p.wireFormat)],
           [t.baseUrl, mono(p.baseUrl)],
           [t.mode, credential],
           [t.region, p.residency ?? "global"],
@@ -129,9 +105,7 @@ function Settings({ provider: p }: { provider: Provider }) {
   );
 }
 
-const pathOf: Record<string, string> = { ...(hasPage("routes") ? { Route: "/routes/" } : {}), Key: "/keys/" };
-
 function Used({ kind, name }: { kind: string; name: string }) {
-  const base = pathOf[kind];
-  return base ? <Anchor component={Link} to={`${base}${encodeURIComponent(name)}`} size="sm">{name}</Anchor> : <>{`${kind} ${name}`}</>;
+  const to = hrefOf(kind, name);
+  return to ? <Anchor component={Link} to={to} size="sm">{name}</Anchor> : <>{`${wordOf("kind", kind)} ${name}`}</>;
 }

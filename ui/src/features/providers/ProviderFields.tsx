@@ -5,12 +5,14 @@ import { FormSection } from "../../components/FormSection";
 import { MapField } from "../../components/MapField";
 import { SecretField } from "../../components/SecretField";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
+import type { FieldsProps } from "../../objects/form";
 import { MoreFields } from "./MoreFields";
 import type { Provider, ProviderValues } from "./providerModel";
 import { strings } from "./strings";
-import { formatNames, type Vendor } from "./vendors";
+import type { Vendor } from "./vendors";
 
-type Props = { form: UseFormReturnType<ProviderValues>; vendor?: Vendor; before?: Provider };
+type Props = FieldsProps<Provider, ProviderValues> & { vendor?: Vendor };
 
 // ProviderFields asks for what the vendor needs; the rest is behind "More
 // settings".
@@ -22,7 +24,7 @@ export function ProviderFields({ form, vendor, before }: Props) {
   return (
     <>
       <FormSection title={t.connection}>
-        <TextInput label={t.name} description={before ? undefined : t.nameHint} required disabled={before !== undefined} {...form.getInputProps("name")} />
+        <TextInput label={t.name} description={before ? undefined : t.nameHint} required={!before} readOnly={before !== undefined} {...form.getInputProps("name")} />
         {vendor?.formats ? <Format form={form} vendor={vendor} /> : null}
         <TextInput
           label={t.baseUrl}
@@ -78,13 +80,14 @@ export function plain<K extends "modelAliases" | "contextWindows" | "headers">(f
 
 function Format({ form, vendor }: { form: UseFormReturnType<ProviderValues>; vendor: Vendor }) {
   const t = useStrings(strings);
+  const word = useWord();
   const formats = vendor.formats ?? [];
   const now = form.values.wireFormat || (form.values.type === "anthropic" ? "anthropic-messages" : "openai-chat");
   return (
     <Select
       label={t.format}
       description={t.formatHint}
-      data={formats.map((f) => ({ value: f.value, label: formatNames[f.value] }))}
+      data={formats.map((f) => ({ value: f.value, label: word("wireFormat", f.value) }))}
       value={now}
       error={form.errors.wireFormat}
       onChange={(value) => {

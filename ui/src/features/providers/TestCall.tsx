@@ -7,12 +7,14 @@ import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
 import { formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import { strings } from "./strings";
 
 // TestCall asks the provider for one token, for real, and says what came of it
 // and what to do.
 export function TestCall({ name, models }: { name: string; models: string[] }) {
   const t = useStrings(strings);
+  const word = useWord();
   const [model, setModel] = useState("");
   const test = useMutation({
     mutationFn: () => data(api.POST("/providers/{name}/test", { params: { path: { name } }, body: model.trim() ? { model: model.trim() } : {} })),
@@ -51,7 +53,7 @@ export function TestCall({ name, models }: { name: string; models: string[] }) {
               <Definitions
                 items={[
                   [t.testStatus, result.status === 0 ? t.testNoAnswer : String(result.status)],
-                  [t.testCategory, result.category],
+                  [t.testCategory, word("category", result.category)],
                   [t.testCode, result.code],
                   [t.testMessage, result.message],
                   [t.testModel, result.model],

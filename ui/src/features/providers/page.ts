@@ -10,6 +10,8 @@ export default definePage({
   keywords: "vendor openai anthropic upstream endpoint credential health drain test",
   shortcut: "p",
   path: "/providers",
+  kind: "Provider",
+  labels: async () => (await import("./strings")).strings,
   routes: [
     { path: "/providers", load: () => import("./ProviderList") },
     { path: "/providers/new", load: () => import("./Gallery") },
@@ -17,6 +19,6 @@ export default definePage({
     { path: "/providers/$name", load: () => import("./ProviderDetail") },
     { path: "/providers/$name/edit", load: () => import("./ProviderEdit") },
   ],
-  find: async (q) => (await import("./find")).find(q),
+  find: async (q) => (await import("../../objects/collection")).collection("/providers").find(q),
   commands: [{ title: { en: "Add a provider", sv: "Lägg till en leverantör" }, path: "/providers/new", admin: true }],
 });

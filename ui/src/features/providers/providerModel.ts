@@ -1,9 +1,13 @@
 import type { Schemas } from "../../api/client";
 import type { SecretValue } from "../../components/SecretField";
+import { collection } from "../../objects/collection";
+import { defineForm } from "../../objects/form";
 import type { Vendor } from "./vendors";
 
 export type Provider = Schemas["Provider"];
 export type ProviderInput = Schemas["ProviderInput"];
+export const providersOf = collection("/providers");
+
 type Pair = { key: string; value: string };
 const times = ["connectMs", "responseHeaderMs", "streamIdleMs", "totalMs"] as const;
 export type TimeName = (typeof times)[number];
@@ -34,7 +38,7 @@ export type ProviderValues = {
 
 const pairs = (map?: Record<string, string | number>): Pair[] => Object.entries(map ?? {}).map(([key, value]) => ({ key, value: String(value) }));
 
-export function valuesOf(p: Partial<Provider>): ProviderValues {
+export function valuesOf(p: Partial<Provider> = {}): ProviderValues {
   const h = p.dataHandling;
   return {
     name: p.name ?? "",
@@ -100,3 +104,5 @@ export function inputOf(v: ProviderValues, before?: Provider): ProviderInput {
     allowInsecure: v.allowInsecure || undefined,
   };
 }
+
+export const providerForm = defineForm({ of: providersOf, values: valuesOf, input: inputOf, shows: /^(apiKey|modelAliases|headers|contextWindows|wireFormat)$/ });

@@ -1,9 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { api, data, withETag } from "../../api/client";
+import { api, data } from "../../api/client";
 import { keys } from "../../api/query";
-
-export const providerQuery = (name: string) =>
-  queryOptions({ queryKey: keys.object("providers", name), queryFn: () => withETag(api.GET("/providers/{name}", { params: { path: { name } } })) });
 
 // healthQuery is what the process knows of all routes and providers. Its
 // counters move all the time, its states are told by events.

@@ -53,12 +53,6 @@ export const vendors: Vendor[] = [
 // Types that the API knows and this version does not serve.
 export const later = ["Azure OpenAI", "Azure AI Foundry", "Amazon Bedrock", "Google Vertex AI", "Google Gemini", "ChatGPT", "GitHub Copilot"];
 
-export const formatNames: Record<Format["value"], string> = {
-  "openai-chat": "Chat Completions",
-  "openai-responses": "Responses",
-  "anthropic-messages": "Anthropic Messages",
-};
-
 export function vendorOf(provider: { type: Input["type"]; vendor?: string }): Vendor | undefined {
   return vendors.find((v) => v.vendor === provider.vendor && v.vendor !== undefined) ?? vendors.find((v) => v.type === provider.type && v.vendor === undefined);
 }

@@ -1,14 +1,17 @@
-import { Box, Table, Text, Title } from "@mantine/core";
+import { Anchor, Box, Table, Text, Title } from "@mantine/core";
+import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
 import { StatusBadge } from "../../components/StatusBadge";
 import { formatClock, formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { toneOfOutcome, useWord } from "../../i18n/words";
 import { strings } from "./strings";
 import "./requests.css";
 
 // Attempts shows each dial with a bar from when to when it ran.
 export function Attempts({ record: r }: { record: Schemas["AuditRecord"] }) {
   const t = useStrings(strings);
+  const word = useWord();
   const attempts = r.attempts ?? [];
   const whole = Math.max(r.durationMs ?? 0, ...attempts.map((a) => a.startMs + a.durationMs), 0.001);
   return (
@@ -29,14 +32,14 @@ export function Attempts({ record: r }: { record: Schemas["AuditRecord"] }) {
             {attempts.map((a, i) => (
               <Table.Tr key={i}>
                 <Table.Td>
-                  <Text span size="sm" fw={550}>{a.provider}</Text>
+                  <Anchor component={Link} to={`/providers/${encodeURIComponent(a.provider)}`} size="sm" fw={550} c="var(--mantine-color-text)">{a.provider}</Anchor>
                   <Text size="xs" c="dimmed"><span className="mono">{a.wireModel}</span>{a.retry ? ` · ${t.retry}` : ""}</Text>
                 </Table.Td>
                 <Table.Td>
-                  <StatusBadge tone={a.outcome === "allow" ? "good" : a.outcome === "canceled" ? "neutral" : "bad"}>{a.outcome === "allow" ? t.answered : (a.category ?? a.outcome)}</StatusBadge>
+                  <StatusBadge tone={toneOfOutcome(a.outcome)} title={a.category}>{a.category ? word("category", a.category) : word("outcome", a.outcome)}</StatusBadge>
                   <Text size="xs" c="dimmed" className="num">{[a.status || "", a.code ?? ""].filter(Boolean).join(" ")}</Text>
                 </Table.Td>
-                <Table.Td visibleFrom="sm"><Text span size="sm">{t.credentialOf[a.credential ?? ""] ?? a.credential}</Text></Table.Td>
+                <Table.Td visibleFrom="sm"><Text span size="sm">{word("credential", a.credential)}</Text></Table.Td>
                 <Table.Td visibleFrom="sm">
                   <div className="il-time" title={`${t.start} ${formatMs(a.startMs)}`}>
                     <span data-bad={a.outcome !== "allow" || undefined} style={{ marginInlineStart: `${(100 * a.startMs) / whole}%`, width: `${Math.max(0.8, (100 * a.durationMs) / whole)}%` }} />
@@ -53,7 +56,7 @@ export function Attempts({ record: r }: { record: Schemas["AuditRecord"] }) {
           <Title order={3} mt="md" mb={4} fz="sm">{t.skipsTitle}</Title>
           {r.skips!.map((s) => (
             <Text size="sm" key={s.provider}>
-              {s.provider}: <span className="mono">{s.skipReason}</span> {s.category ?? ""} {s.until ? t.until(formatClock(s.until, false)) : ""}
+              {s.provider}: {word("state", s.skipReason)}{s.category ? `, ${word("category", s.category)}` : ""} {s.until ? t.until(formatClock(s.until, false)) : ""}
             </Text>
           ))}
         </>

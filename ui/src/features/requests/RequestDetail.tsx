@@ -6,16 +6,17 @@ import { api, data, type Schemas } from "../../api/client";
 import { asProblem } from "../../api/problem";
 import { keys } from "../../api/query";
 import { PagePending } from "../../app/Fallbacks";
-import { CopyButton } from "../../components/CopyButton";
+import { CopyText } from "../../components/CopyButton";
 import { Definitions } from "../../components/Definitions";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
 import { StatusBadge } from "../../components/StatusBadge";
-import { formatClock, formatMs, formatTime } from "../../i18n/format";
+import { formatClock, formatDate, formatMs } from "../../i18n/format";
 import { useStrings } from "../../i18n";
+import { toneOfOutcome, useWord } from "../../i18n/words";
 import { PlanView } from "../../plan/PlanView";
 import { Attempts } from "./Attempts";
-import { callerOf, toneOf } from "./look";
+import { callerOf } from "./look";
 import { strings } from "./strings";
 
 export default function RequestDetail() {
@@ -44,6 +45,7 @@ export default function RequestDetail() {
 
 function Detail({ decision }: { decision: Schemas["Decision"] }) {
   const t = useStrings(strings);
+  const word = useWord();
   const r = decision.record;
   const u = r.usage;
   const ask = new URLSearchParams({ model: r.requestedModel ?? "", ...(r.endpoint ? { endpoint: r.endpoint } : {}), ...(r.caller?.key ? { key: r.caller.key } : {}), ...(r.stream ? { stream: "1" } : {}) });
@@ -54,7 +56,7 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
         title={
           <Group gap="sm" component="span">
             <span className="mono">{r.requestedModel || t.whenWho}</span>
-            <StatusBadge tone={toneOf(r.outcome)}>{`${t.outcome[r.outcome ?? ""] ?? r.outcome ?? ""} ${r.status ?? ""}`}</StatusBadge>
+            <StatusBadge tone={toneOfOutcome(r.outcome)}>{`${word("outcome", r.outcome)} ${r.status ?? ""}`}</StatusBadge>
           </Group>
         }
         back={{ to: "/requests", label: t.title }}
@@ -62,21 +64,21 @@ function Detail({ decision }: { decision: Schemas["Decision"] }) {
       />
       <Definitions
         items={[
-          [t.id, <Group gap={4} key="id"><Text span size="sm" className="mono">{decision.requestId}</Text><CopyButton value={decision.requestId} what={t.id} /></Group>],
-          [t.at, `${formatTime(r.time)} (${formatClock(r.time)})`],
+          [t.id, <CopyText key="id" value={decision.requestId} what={t.id} />],
+          [t.at, `${formatDate(r.time)}, ${formatClock(r.time)}`],
           [t.caller, <Caller key="c" caller={r.caller} />],
-          [t.endpoint, `${r.endpoint ?? ""}${r.stream ? `, ${t.streamed}` : ""}`],
+          [t.endpoint, r.endpoint ? <><span className="mono">{r.endpoint}</span>{r.stream ? `, ${t.streamed}` : ""}</> : ""],
           [t.served, r.provider ? <Anchor key="p" component={Link} to={`/providers/${encodeURIComponent(r.provider)}`} size="sm">{r.provider}</Anchor> : ""],
           [t.asModel, r.wireModel && r.wireModel !== r.requestedModel ? <span className="mono" key="w">{r.wireModel}</span> : ""],
-          [t.route, r.routeName],
+          [t.route, r.routeName ? <Anchor key="r" component={Link} to={`/routes/${encodeURIComponent(r.routeName)}`} size="sm">{r.routeName}</Anchor> : ""],
           [t.residency, r.residency],
-          [t.credential, r.credential ? `${t.credentialOf[r.credential] ?? r.credential}${r.credentialFallback ? ` (${t.fallbackKey})` : ""}` : ""],
+          [t.credential, r.credential ? `${word("credential", r.credential)}${r.credentialFallback ? ` (${t.fallbackKey})` : ""}` : ""],
           [t.usage, u ? `${t.usageText(u.input ?? 0, u.output ?? 0, u.cachedRead ?? 0, u.cachedWrite ?? 0)}${r.estimated ? ` (${t.estimated})` : ""}` : ""],
           [t.ttft, r.ttftMs ? formatMs(r.ttftMs) : ""],
           [t.total, r.durationMs === undefined ? "" : formatMs(r.durationMs)],
           [t.code, r.code ? <span className="mono" key="k">{r.code}</span> : ""],
           [t.policy, r.policy],
-          [t.category, r.category],
+          [t.category, word("category", r.category)],
           [t.message, r.message],
           [t.tags, r.tags?.join(", ")],
           [t.session, r.sessionHash ? <span className="mono" key="s">{r.sessionHash}</span> : ""],

@@ -12,11 +12,12 @@ import { EmptyState } from "../../components/EmptyState";
 import { ErrorState } from "../../components/ErrorState";
 import { useListSearch } from "../../components/listSearch";
 import { PageHeader } from "../../components/PageHeader";
-import { StatusBadge } from "../../components/StatusBadge";
+import { Outcome } from "../../components/Outcome";
 import { common } from "../../i18n/common";
 import { formatClock, formatMs, formatNumber, formatTime } from "../../i18n/format";
 import { useStrings } from "../../i18n";
-import { callerOf, filterNames, filtersOf, matches, toneOf, tokensOf, type Filters } from "./look";
+import { words } from "../../i18n/words";
+import { callerOf, filterNames, filtersOf, matches, tokensOf, type Filters } from "./look";
 import { strings } from "./strings";
 
 const pageSize = 50;
@@ -72,7 +73,7 @@ export default function RequestList() {
       {query.isError ? <ErrorState error={query.error} retry={() => void query.refetch()} /> : null}
       {query.isPending ? <PagePending /> : null}
       {query.isSuccess && rows.length === 0 && !filtered ? (
-        <EmptyState icon={IconListSearch} title={t.emptyTitle} text={t.emptyText} actions={<Button component={Link} to={"/connect" as string}>{t.connect}</Button>} />
+        <EmptyState icon={IconListSearch} title={t.emptyTitle} text={t.emptyText} actions={<Button component={Link} to="/client-setup">{t.connect}</Button>} />
       ) : null}
       {query.isSuccess && rows.length === 0 && filtered ? (
         <Group gap="xs" py="lg">
@@ -93,12 +94,14 @@ export default function RequestList() {
 function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => void }) {
   const t = useStrings(strings);
   const providers = useNames("providers");
+  const routes = useNames("routes");
   const keyNames = useNames("keys");
-  const outcomes = Object.entries(t.outcome).map(([value, label]) => ({ value, label }));
+  const outcomes = Object.entries(useStrings(words).outcome).map(([value, label]) => ({ value, label }));
   return (
     <Group gap="xs" mb="sm">
       <Select size="xs" w={150} aria-label={t.status} placeholder={t.anyOutcome} data={outcomes} value={filters.outcome ?? null} onChange={(v) => set({ outcome: v ?? undefined })} clearable />
       <Select size="xs" w={170} aria-label={t.provider} placeholder={t.anyProvider} data={providers} value={filters.provider ?? null} onChange={(v) => set({ provider: v ?? undefined })} searchable clearable />
+      <Select size="xs" w={150} aria-label={t.route} placeholder={t.anyRoute} data={routes} value={filters.route ?? null} onChange={(v) => set({ route: v ?? undefined })} searchable clearable />
       <Select size="xs" w={150} aria-label={t.key} placeholder={t.anyKey} data={keyNames} value={filters.key ?? null} onChange={(v) => set({ key: v ?? undefined })} searchable clearable />
       <form
         onSubmit={(e) => {
@@ -109,21 +112,6 @@ function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => vo
         <TextInput key={filters.model ?? ""} size="xs" w={190} name="model" aria-label={t.filterModel} placeholder={t.filterModel} defaultValue={filters.model} data-page-search onBlur={(e) => set({ model: e.currentTarget.value.trim() || undefined })} />
       </form>
     </Group>
-  );
-}
-
-// Outcome is quiet for what went well, so that the rest stands out.
-function Outcome({ row: r }: { row: Activity }) {
-  const t = useStrings(strings);
-  const text = t.outcome[r.outcome ?? ""] ?? r.outcome;
-  if (r.outcome === "allow") {
-    if (r.failover) return <StatusBadge tone="info">{t.afterFailover}</StatusBadge>;
-    return <Text span size="sm" c="dimmed" className="num">{text} {r.status}</Text>;
-  }
-  return (
-    <>
-      <StatusBadge tone={toneOf(r.outcome)}>{text}</StatusBadge> <Text span size="xs" c="dimmed" className="num">{r.code || r.status}</Text>
-    </>
   );
 }
 
@@ -152,7 +140,7 @@ function Rows({ rows }: { rows: Activity[] }) {
               <Table.Td>
                 <Outcome row={r} />
               </Table.Td>
-              <Table.Td><Text span size="sm" className="mono">{r.requestedModel}</Text></Table.Td>
+              <Table.Td>{r.requestedModel ? <Text span size="sm" className="mono">{r.requestedModel}</Text> : <Text span size="sm" c="dimmed">–</Text>}</Table.Td>
               <Table.Td visibleFrom="sm">{callerOf(r.caller)}</Table.Td>
               <Table.Td visibleFrom="sm">
                 {r.provider ?? <Text span size="sm" c="dimmed">–</Text>}

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callerOf, filtersOf, matches } from "./look";
 
-const row = { id: "1.0", time: "", kind: "request", outcome: "allow", provider: "a", routeName: "r", requestedModel: "m", caller: { key: "k" } };
+const row = { id: "1.0", time: "", kind: "request", outcome: "allow" as const, provider: "a", routeName: "r", requestedModel: "m", caller: { key: "k" } };
 
 test("filters are those of the address, by the names of the API", () => {
   expect(filtersOf({ outcome: "deny", q: "x", provider: "" })).toEqual({ outcome: "deny" });

@@ -1,7 +1,4 @@
 import type { Activity } from "../../api/activity";
-import type { Tone } from "../../components/StatusBadge";
-
-export const toneOf = (outcome?: string): Tone => (outcome === "allow" ? "good" : outcome === "deny" ? "warning" : outcome === "canceled" ? "neutral" : "bad");
 
 export const callerOf = (c?: Activity["caller"]): string => c?.key || c?.user || c?.workload || c?.source || "–";
 

@@ -65,6 +65,7 @@ export function MembersEditor({ form }: { form: UseFormReturnType<RouteValues> }
             </span>
             <span className="il-row-place" aria-label={`${t.place} ${i + 1}`}>{i + 1}</span>
             <Select
+              className="il-row-who"
               size="xs"
               label={t.provider}
               data={[...new Set([...providers, ...(m.provider ? [m.provider] : [])])].filter((p) => p === m.provider || !members.some((o) => o.provider === p))}
@@ -73,10 +74,10 @@ export function MembersEditor({ form }: { form: UseFormReturnType<RouteValues> }
               value={m.provider || null}
               onChange={(p) => form.setFieldValue(`members.${i}.provider`, p ?? "")}
             />
-            <NumberInput size="xs" label={t.weight} min={0} max={1_000_000} allowDecimal={false} hideControls {...form.getInputProps(`members.${i}.weight`)} />
+            <NumberInput className="il-row-weight" size="xs" label={t.weight} min={0} max={1_000_000} allowDecimal={false} hideControls {...form.getInputProps(`members.${i}.weight`)} />
             <NumberInput size="xs" label={t.priority} allowDecimal={false} hideControls {...form.getInputProps(`members.${i}.priority`)} />
-            <Checkbox size="xs" mb={6} label={t.fallbackOnly} {...form.getInputProps(`members.${i}.fallbackOnly`, { type: "checkbox" })} />
-            <Group gap={2} wrap="nowrap">
+            <Checkbox className="il-row-rest" size="xs" mb={6} label={t.fallbackOnly} {...form.getInputProps(`members.${i}.fallbackOnly`, { type: "checkbox" })} />
+            <Group className="il-row-rest" gap={2} wrap="nowrap">
               <ActionIcon variant="subtle" color="gray" data-move="up" disabled={i === 0} aria-label={t.up(name(i))} onClick={() => move(i, i - 1, "up")}><IconArrowUp size={15} aria-hidden /></ActionIcon>
               <ActionIcon variant="subtle" color="gray" data-move="down" disabled={i === members.length - 1} aria-label={t.down(name(i))} onClick={() => move(i, i + 1, "down")}><IconArrowDown size={15} aria-hidden /></ActionIcon>
               <ActionIcon variant="subtle" color="gray" aria-label={t.removeMember(name(i))} onClick={() => form.removeListItem("members", i)}><IconTrash size={15} aria-hidden /></ActionIcon>

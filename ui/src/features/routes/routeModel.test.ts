@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { inputOf, moved, newMember, valuesOf, type Route } from "./routeModel";
+import type { Member } from "./MemberSign";
+import { inputOf, moved, newMember, stateOf, valuesOf, type Route } from "./routeModel";
+import { strings } from "./strings";
 
 const route: Route = {
   kind: "Route", name: "gpt", version: 3, managedBy: "api", tag: "stored", modelPatterns: ["gpt-*"],
@@ -45,4 +47,14 @@ test("what was off can be switched on again, and off", () => {
   expect(inputOf({ ...valuesOf(off), enabled: true, switchFamilyOnQuota: true }, off)).toMatchObject({ enabled: true, switchFamilyOnQuota: true });
   expect(inputOf(valuesOf(off), off)).toMatchObject({ enabled: false, switchFamilyOnQuota: false });
   expect(inputOf({ ...valuesOf(route), enabled: false }, route)).toMatchObject({ enabled: false });
+});
+
+test("a route is as well as its members", () => {
+  const t = strings.en;
+  const of = (...states: Member["state"][]) => stateOf({ ...route, members: states.map((state, i) => ({ provider: `p${i}`, state })) }, t);
+  expect(of("healthy", "healthy")).toEqual({ tone: "good", text: "Healthy" });
+  expect(of("healthy", "circuit_open")).toEqual({ tone: "warning", text: "1 of 2 members healthy" });
+  expect(of("parked")).toMatchObject({ tone: "bad" });
+  expect(of()).toEqual({ tone: "neutral", text: "No member" });
+  expect(stateOf({ ...route, enabled: false }, t)).toMatchObject({ tone: "paused" });
 });

@@ -1,7 +1,14 @@
 import type { Schemas } from "../../api/client";
+import type { Tone } from "../../components/StatusBadge";
+import { toneOfState, wordOf } from "../../i18n/words";
+import { collection } from "../../objects/collection";
+import { defineForm } from "../../objects/form";
+import type { strings } from "./strings";
 
 export type Route = Schemas["Route"];
 export type RouteInput = Schemas["RouteInput"];
+
+export const routesOf = collection("/routes");
 
 export const strategies = ["failover", "weighted", "round-robin", "lowest-cost", "lowest-latency", "least-loaded"] as const;
 
@@ -85,6 +92,26 @@ const switched = (on: boolean, before?: boolean) => (on && before === undefined 
 // wireModels are those of members that there are; an empty one is none.
 function wireModels(a: AliasValues, members: MemberValues[]): Record<string, string> {
   return Object.fromEntries(members.flatMap((m) => (a.wireModels[m.provider]?.trim() ? [[m.provider, a.wireModels[m.provider]!.trim()]] : [])));
+}
+
+export const routeForm = defineForm({ of: routesOf, values: valuesOf, input: inputOf, shows: /^members$/ });
+
+// startOf is the form of a new route: it needs a member.
+export const startOf = (): RouteValues => ({ ...valuesOf(), members: [newMember()] });
+
+// stateOf says whether a route has members that can serve.
+export function stateOf(r: Route, t: (typeof strings)["en"]): { tone: Tone; text: string } {
+  if (r.enabled === false) return { tone: "paused", text: t.off };
+  const well = r.members.filter((m) => toneOfState(m.state) === "good").length;
+  if (r.members.length === 0) return { tone: "neutral", text: t.noMember };
+  if (well === r.members.length) return { tone: "good", text: wordOf("state", "healthy") };
+  return { tone: well === 0 ? "bad" : "warning", text: t.healthy(well, r.members.length) };
+}
+
+// inOrder is what each member is sent, in the order of the members.
+export function inOrder(wireModels: Record<string, string>, members: { provider: string }[]): [string, string][] {
+  const place = (provider: string) => members.findIndex((m) => m.provider === provider);
+  return Object.entries(wireModels).sort(([a], [b]) => place(a) - place(b));
 }
 
 // moved is the list with one item at another place.

@@ -1,16 +1,15 @@
-import type { UseFormReturnType } from "@mantine/form";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";
 import { asProblem, fieldErrors } from "../../api/problem";
-import { writeRoute, type Before } from "./queries";
-import type { RouteValues } from "./routeModel";
+import type { FieldsProps } from "../../objects/form";
+import type { Route, RouteValues } from "./routeModel";
 
 // What is not filled in yet is no mistake: while typing only these are checked.
 const checked = /^(modelPatterns|name|aliases\.\d+\.name|members\.\d+\.weight|strategy)/;
 
 // useLiveCheck asks the server, shortly after typing stops, whether the route
 // would be accepted, and says what is wrong at its field.
-export function useLiveCheck(form: UseFormReturnType<RouteValues>, before: Before | undefined, has: (path: string) => boolean): "idle" | "busy" | "clear" {
+export function useLiveCheck({ form, has, check }: FieldsProps<Route, RouteValues>): "idle" | "busy" | "clear" {
   const [state, setState] = useState<"idle" | "busy" | "clear">("idle");
   const [settled] = useDebouncedValue(JSON.stringify(form.values), 350);
   const first = useRef(settled);
@@ -23,7 +22,7 @@ export function useLiveCheck(form: UseFormReturnType<RouteValues>, before: Befor
     }
     const mine = ++newest.current;
     setState("busy");
-    writeRoute(values, before, true).then(
+    check(values).then(
       () => {
         if (mine !== newest.current) return;
         for (const path of Object.keys(form.errors)) if (checked.test(path)) form.clearFieldError(path);

@@ -2,11 +2,11 @@ import { Autocomplete, Button, Checkbox, Collapse, Group, MultiSelect, Select, S
 import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useState, type FormEvent } from "react";
-import { useNames } from "../../api/names";
+import { useModelNames, useNames } from "../../api/names";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import { headersOf, paramsOf, type Question } from "./question";
 import { strings } from "./strings";
-import { useModelNames } from "./queries";
 
 const endpoints = ["chat_completions", "messages", "responses", "embeddings", "count_tokens"];
 const categories = ["rate_limit", "quota_exhausted", "server_error", "overloaded", "timeout", "connection", "auth", "model_unavailable", "request_error", "content_filter"];
@@ -16,6 +16,7 @@ type Props = { question: Question; busy: boolean; serverErrors: Record<string, s
 
 export function QuestionForm({ question, busy, serverErrors, onAsk }: Props) {
   const t = useStrings(strings);
+  const word = useWord();
   const [q, setQ] = useState(question);
   const [errors, setErrors] = useState<Errors>({});
   const providers = useNames("providers");
@@ -49,7 +50,7 @@ export function QuestionForm({ question, busy, serverErrors, onAsk }: Props) {
           <Stack gap="sm">
             <MultiSelect label={t.down} data={providers} value={q.down} onChange={(down) => set({ down })} searchable clearable />
             <MultiSelect label={t.parked} data={providers} value={q.parked} onChange={(parked) => set({ parked })} searchable clearable />
-            <MultiSelect label={t.failures} description={t.failuresHint} data={categories} value={q.failures} onChange={(failures) => set({ failures })} clearable error={serverErrors.failures} />
+            <MultiSelect label={t.failures} description={t.failuresHint} data={categories.map((value) => ({ value, label: word("category", value) }))} value={q.failures} onChange={(failures) => set({ failures })} clearable error={serverErrors.failures} />
           </Stack>
         </fieldset>
         <UnstyledButton onClick={toggle} aria-expanded={more} className="il-more"><Group gap={4}><Chevron size={14} aria-hidden />{t.more}</Group></UnstyledButton>

@@ -1,8 +1,9 @@
-import { Alert, Box, Group, List, Stack, Text, Title } from "@mantine/core";
+import { Alert, Box, Button, Group, List, Stack, Text, Title } from "@mantine/core";
 import { IconInfoCircle, IconRouteSquare } from "@tabler/icons-react";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { useModelNames } from "../../api/names";
 import { asProblem } from "../../api/problem";
 import { PagePending } from "../../app/Fallbacks";
 import { CodeBlock } from "../../components/CodeBlock";
@@ -11,6 +12,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { ErrorState } from "../../components/ErrorState";
 import { PageHeader } from "../../components/PageHeader";
 import { useStrings } from "../../i18n";
+import { useWord } from "../../i18n/words";
 import { PlanView } from "../../plan/PlanView";
 import { commandOf, fromSearch, requestOf, toSearch, type Question } from "./question";
 import { QuestionForm } from "./QuestionForm";
@@ -37,7 +39,7 @@ export default function TestRouting() {
       <div className="il-test">
         <QuestionForm key={address} question={question} busy={decision.isFetching} serverErrors={fields} onAsk={ask} />
         <Box component="section" aria-label={t.result} aria-busy={decision.isFetching} className="il-test-result">
-          {question.model === "" ? <EmptyState icon={IconRouteSquare} title={t.emptyTitle} text={t.emptyText} /> : null}
+          {question.model === "" ? <EmptyState icon={IconRouteSquare} title={t.emptyTitle} text={t.emptyText} actions={<Examples />} /> : null}
           {question.model !== "" && decision.isPending ? <PagePending /> : null}
           {decision.isError ? <ErrorState error={decision.error} retry={() => void decision.refetch()} /> : null}
           {decision.data && question.model !== "" && !decision.isError ? <Answer answer={decision.data} question={question} /> : null}
@@ -47,9 +49,19 @@ export default function TestRouting() {
   );
 }
 
+// Examples are models that there are: one click is a first answer.
+function Examples() {
+  const names = useModelNames().slice(0, 4);
+  return names.map((name) => (
+    <Button key={name} component={Link} to={`/test?model=${encodeURIComponent(name)}` as string} variant="default" className="mono">
+      {name}
+    </Button>
+  ));
+}
+
 function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Question }) {
   const t = useStrings(strings);
-  const curl = `curl ${window.location.origin}/api/v1/routing/resolve -H "Authorization: Bearer $INTERLOCK_TOKEN" \\\n  -H 'content-type: application/json' -d '${JSON.stringify(requestOf(question)).replaceAll("'", "'\\''")}'`;
+  const curl = `curl ${window.location.origin}/api/v1/routing/resolve \\\n  -H "Authorization: Bearer $INTERLOCK_TOKEN" -H 'content-type: application/json' -d '${JSON.stringify(requestOf(question)).replaceAll("'", "'\\''")}'`;
   return (
     <Stack gap="lg">
       {answer.warnings.length > 0 ? (
@@ -77,13 +89,14 @@ function Answer({ answer, question }: { answer: Schemas["DryRun"]; question: Que
 
 function Failures({ next }: { next: Schemas["DryRunAfter"][] }) {
   const t = useStrings(strings);
+  const word = useWord();
   return (
     <Box component="section">
       <Title order={2} mb="xs">{t.next}</Title>
       <List type="ordered" size="sm" spacing={6}>
         {next.map((n, i) => (
           <List.Item key={i}>
-            {t.after(n.provider, n.category)}
+            {t.after(n.provider, word("category", n.category))}
             {n.retry ? ` (${t.mayRetry})` : ""}: {t.action[n.action]?.(n.next ?? "") ?? n.action}
           </List.Item>
         ))}

@@ -62,7 +62,7 @@ function Detail({ version: v, newest }: { version: Schemas["ConfigVersionDetail"
           canWrite && v.version !== newest ? <Button variant="default" leftSection={<IconRestore size={15} aria-hidden />} onClick={dialog.open}>{t.restore}</Button> : null
         }
       />
-      <Definitions items={[[t.actor, v.actor], [t.time, formatTime(v.time)], ["", t.objects(v.objects.length)]]} />
+      <Definitions items={[[t.actor, v.actor], [t.time, formatTime(v.time)], [t.holds, t.objects(v.objects.length)]]} />
       <Title order={2} mt="xl" mb="xs">{t.changed}</Title>
       <ChangeList changes={{ changes: v.changes, revision: v.version, warnings: [] }} compared />
       <Compare version={v.version} newest={newest} to={to} />

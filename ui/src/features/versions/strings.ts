@@ -9,7 +9,7 @@ export const strings = defineStrings({
     fromTo: (a: number, b: number) => `From version ${a} to version ${b}`,
     restore: "Restore this version", restoreTitle: (n: number) => `Restore version ${n}?`, restoreNew: (n: number) => `A new version, ${n}, is made that is like this one. This one, and those between, stay.`,
     restoreKeeps: "What a file owns, and keys that were revoked, stay as they are.", restoreNothing: "The configuration is like this version already.", restoreKey: (k: string) => `The key ${k} stops working.`, restoreAction: "Restore",
-    restored: (n: number) => `Restored as version ${n}`, willChange: "What changes now", checking: "Checking…", objects: (n: number) => (n === 1 ? "1 object" : `${n} objects`),
+    restored: (n: number) => `Restored as version ${n}`, willChange: "What changes now", checking: "Checking…", holds: "Holds", objects: (n: number) => (n === 1 ? "1 object" : `${n} objects`),
   },
   sv: {
     title: "Versioner", intro: "Varje ändring av konfigurationen gör en version som finns kvar. Titta på en, jämför den, eller gå tillbaka till den.", label: "Konfigurationsversioner, nyaste först",
@@ -19,6 +19,6 @@ export const strings = defineStrings({
     fromTo: (a, b) => `Från version ${a} till version ${b}`,
     restore: "Återställ den här versionen", restoreTitle: (n) => `Återställ version ${n}?`, restoreNew: (n) => `En ny version, ${n}, görs som är lik den här. Den här, och de däremellan, finns kvar.`,
     restoreKeeps: "Det som en fil äger, och nycklar som återkallats, förblir som de är.", restoreNothing: "Konfigurationen är redan som den här versionen.", restoreKey: (k) => `Nyckeln ${k} slutar fungera.`, restoreAction: "Återställ",
-    restored: (n) => `Återställd som version ${n}`, willChange: "Vad som ändras nu", checking: "Kontrollerar…", objects: (n) => (n === 1 ? "1 objekt" : `${n} objekt`),
+    restored: (n) => `Återställd som version ${n}`, willChange: "Vad som ändras nu", checking: "Kontrollerar…", holds: "Innehåller", objects: (n) => (n === 1 ? "1 objekt" : `${n} objekt`),
   },
 });
