@@ -246,7 +246,7 @@ func (d *dialing) errorIn200(resp *http.Response, body []byte, event bool) attem
 	}
 	h := resp.Header.Clone()
 	h.Set("Content-Type", "application/json")
-	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.scrub(bytes.Clone(body))}}
+	return attempt{candidate: d.c, failure: f, answer: &answer{status, h, d.scrub(d.errorBody(body))}}
 }
 
 // named lists what the caller named and a provider's error may repeat.

@@ -160,9 +160,6 @@ func (r *relaying) begin() {
 func (r *relaying) errorEvent(before []byte, ev *wire.Event) (done, served bool, at attempt) {
 	at = r.errorIn200(r.resp, ev.Data, true)
 	if !r.begun {
-		if s, ok := r.reader.(wire.StreamErrors); ok {
-			at.answer.body = r.scrub(s.ErrorBody(ev))
-		}
 		return true, false, at
 	}
 	if len(before) > 0 {
@@ -199,6 +196,15 @@ func (r *relaying) ended(err error) (bool, attempt) {
 	r.brokeOff(&at, e.Status)
 	r.ex.out.fail(func() {}, func() []byte { return r.ex.streamError(e) })
 	return true, at
+}
+
+// errorBody is a provider's error object, of an event or with status 200, as the
+// body of an answer.
+func (d *dialing) errorBody(data []byte) []byte {
+	if s, ok := d.ex.format.NewStream(&d.ex.envelope).(wire.StreamErrors); ok {
+		return s.ErrorBody(&wire.Event{Data: data, HasData: true})
+	}
+	return bytes.Clone(data)
 }
 
 // failedEvent is the provider's error event as it goes to the client.

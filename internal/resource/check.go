@@ -205,10 +205,16 @@ func uniqueFold(c *checker, path string, vs []string) {
 
 // patterns notes what is wrong with a list of patterns.
 func patterns(c *checker, path string, ps []string) {
+	routePatterns(c, path, ps)
+	uniqueFold(c, path, ps)
+}
+
+// routePatterns is patterns for those of one route, which may overlap, and so
+// be the same (RT-PAT-1).
+func routePatterns(c *checker, path string, ps []string) {
 	for i, p := range ps {
 		c.err(IndexPath(path, i), CheckPattern(p))
 	}
-	uniqueFold(c, path, ps)
 }
 
 // names notes what is wrong with a list of plain names.

@@ -166,7 +166,7 @@ func onAnthropicHost(p *Provider) bool {
 }
 
 func (p *Provider) checkModels(c *checker) {
-	patterns(c, "modelPatterns", p.ModelPatterns)
+	routePatterns(c, "modelPatterns", p.ModelPatterns)
 	for _, from := range orderedKeys(p.ModelAliases) {
 		at := JoinPath("modelAliases", from)
 		c.err(at, CheckModelName(from))

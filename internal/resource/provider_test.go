@@ -54,7 +54,6 @@ func TestProviderCheck(t *testing.T) {
 			p.ContextWindows = map[string]int{"gpt-4.1": 0, "o3": 1, "O3": 2}
 		}), [][2]string{
 			{"modelPatterns[0]", "inside"},
-			{"modelPatterns[2]", "repeats modelPatterns[1]"},
 			{`modelAliases["a*"]`, "has a *"},
 			{"modelAliases.ok", "is empty"},
 			{"modelAliases.fast", "repeats"},

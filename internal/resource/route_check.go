@@ -26,7 +26,7 @@ func (r *Route) Check() []Problem {
 	if len(r.ModelPatterns) == 0 {
 		c.add("modelPatterns", `a route needs at least one model pattern; add one such as "claude-*"`)
 	}
-	patterns(c, "modelPatterns", r.ModelPatterns)
+	routePatterns(c, "modelPatterns", r.ModelPatterns)
 	r.checkMembers(c)
 	r.checkAliases(c)
 	r.checkStrategy(c)

@@ -111,8 +111,12 @@ func TestRT_FO_1_a_choice_that_failed(t *testing.T) {
 			wantHeaders(t, got.Header, "second", 2)
 
 			gw = serve(t, d.provider(broken.URL, "first"), d.route("first"))
-			if got := gw.Post(t, d.path, d.ask(false)); got.Status != 502 {
+			got = gw.Post(t, d.path, d.ask(false))
+			if got.Status != 502 {
 				t.Errorf("alone: %d %s", got.Status, got.Body)
+			}
+			if e := d.mustError(t, got.Body); name == "its_error" && e.Message != "their own words" {
+				t.Errorf("alone: message %q", e.Message)
 			}
 		})
 	}

@@ -388,3 +388,18 @@ func TestRQ_EP_anthropic_model_pages(t *testing.T) {
 		}
 	})
 }
+
+// TestRT_PAT_1_patterns_of_one_route_overlap: they are no conflict and no tie,
+// and a name is listed once.
+func TestRT_PAT_1_patterns_of_one_route_overlap(t *testing.T) {
+	fake := gwtest.NewFake(t)
+	gw := gwtest.Start(t, fake.Anthropic("a", `modelPatterns: [bar, BAR]`), gwtest.Route("r", `foo, FOO, "f*", "F*", "*oo"`, "a"))
+	for _, model := range []string{"foo", "FOO", "fool", "zoo"} {
+		if got := gw.Post(t, "/v1/messages", gwtest.Message(model, false)); got.Status != 200 {
+			t.Errorf("%s: %d %s", model, got.Status, got.Body)
+		}
+	}
+	if ids := listed(t, gw.Do(t, "GET", "/v1/models", "")); len(ids) != 1 {
+		t.Errorf("%q are listed", ids)
+	}
+}
