@@ -91,6 +91,10 @@ export default function RequestList() {
   );
 }
 
+// having is a list with what is chosen in it: a filter shows before the names are
+// here, and stays when an object is deleted.
+const having = (names: string[], chosen?: string) => (chosen === undefined || names.includes(chosen) ? names : [chosen, ...names]);
+
 function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => void }) {
   const t = useStrings(strings);
   const providers = useNames("providers");
@@ -100,9 +104,9 @@ function FilterBar({ filters, set }: { filters: Filters; set: (f: Filters) => vo
   return (
     <Group gap="xs" mb="sm">
       <Select size="xs" w={150} aria-label={t.status} placeholder={t.anyOutcome} data={outcomes} value={filters.outcome ?? null} onChange={(v) => set({ outcome: v ?? undefined })} clearable />
-      <Select size="xs" w={170} aria-label={t.provider} placeholder={t.anyProvider} data={providers} value={filters.provider ?? null} onChange={(v) => set({ provider: v ?? undefined })} searchable clearable />
-      <Select size="xs" w={150} aria-label={t.route} placeholder={t.anyRoute} data={routes} value={filters.route ?? null} onChange={(v) => set({ route: v ?? undefined })} searchable clearable />
-      <Select size="xs" w={150} aria-label={t.key} placeholder={t.anyKey} data={keyNames} value={filters.key ?? null} onChange={(v) => set({ key: v ?? undefined })} searchable clearable />
+      <Select size="xs" w={170} aria-label={t.provider} placeholder={t.anyProvider} data={having(providers, filters.provider)} value={filters.provider ?? null} onChange={(v) => set({ provider: v ?? undefined })} searchable clearable />
+      <Select size="xs" w={150} aria-label={t.route} placeholder={t.anyRoute} data={having(routes, filters.route)} value={filters.route ?? null} onChange={(v) => set({ route: v ?? undefined })} searchable clearable />
+      <Select size="xs" w={150} aria-label={t.key} placeholder={t.anyKey} data={having(keyNames, filters.key)} value={filters.key ?? null} onChange={(v) => set({ key: v ?? undefined })} searchable clearable />
       <form
         onSubmit={(e) => {
           e.preventDefault();
