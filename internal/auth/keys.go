@@ -55,16 +55,17 @@ type Key struct {
 // Away says, as the rest of a sentence about the key, why its holder is turned
 // away now; empty if it is not.
 func (k *Key) Away(now time.Time) string {
-	switch end := k.Expires.UTC().Format(time.DateOnly); {
+	switch {
 	case k.Off != "":
 		return "is switched off: " + k.Off + "; ask an administrator"
 	case k.Expires.IsZero() || now.Before(k.Expires):
 		return ""
-	case k.Replaced:
-		return "was given another secret, and this one ended on " + end + "; ask an administrator for the new one"
-	default:
-		return "expired on " + end + "; ask an administrator to set a later expiresAt, or for another key"
 	}
+	end := k.Expires.UTC().Format(time.DateOnly)
+	if k.Replaced {
+		return "was given another secret, and this one ended on " + end + "; ask an administrator for the new one"
+	}
+	return "expired on " + end + "; ask an administrator to set a later expiresAt, or for another key"
 }
 
 // Closed says why the key admits nobody; empty if it does.
