@@ -69,6 +69,9 @@ func foreignHeaders() [4]string {
 type Rules struct {
 	// Anonymous lets callers in that present only their own credential.
 	Anonymous bool
+	// Disabled are the users whom a token of a trusted issuer may not name, in
+	// lower case.
+	Disabled map[string]bool
 }
 
 // Identify finds the caller from the headers and the query alone; the body is
@@ -87,6 +90,9 @@ func Identify(keys *Keys, issuers Issuers, r *http.Request, rules Rules, now tim
 		id, err := p.token.Verify(r.Context())
 		if err != nil {
 			return Caller{}, err
+		}
+		if rules.Disabled[strings.ToLower(id.User)] {
+			return Caller{}, &Error{fmt.Sprintf("the token is of the user %q, who is disabled. Ask an administrator to enable the user", id.User)}
 		}
 		return Caller{Identity: id, Source: id.Issuer}, nil
 	case p.secret == "" && p.foreign && rules.Anonymous:

@@ -1,6 +1,8 @@
 package snapshot
 
 import (
+	"strings"
+
 	"github.com/interlock-gateway/interlock/internal/auth"
 	"github.com/interlock-gateway/interlock/internal/resource"
 )
@@ -26,7 +28,12 @@ func (c *compiler) users() {
 		}
 		if u.IsEnabled() {
 			list = append(list, out)
+			return
 		}
+		if c.live.Callers.Disabled == nil {
+			c.live.Callers.Disabled = map[string]bool{}
+		}
+		c.live.Callers.Disabled[strings.ToLower(u.Name)] = true
 	})
 	c.live.Users = auth.NewUsers(list...)
 }

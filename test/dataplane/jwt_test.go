@@ -101,6 +101,18 @@ func TestRQ_CRED_jwt_of_a_trusted_issuer(t *testing.T) {
 	})
 }
 
+// A user who is disabled is turned away with a token as with a key.
+func TestRQ_CRED_RS_ORG_jwt_of_a_disabled_user(t *testing.T) {
+	w := chats()[0]
+	c := newCI(t)
+	r := c.trusting(t, w, w.org("ours"), w.pool("", "ours"), "kind: User\nname: Anna\nenabled: false")
+	got := r.presented(t, map[string]string{"Authorization": c.token(t, nil)})
+	if e := r.wantCode(t, got, 401, "invalid_api_key"); !strings.Contains(e.Message, "disabled") {
+		t.Errorf("%s", e.Message)
+	}
+	r.wantDials(t)
+}
+
 // Beside an Interlock key the token is nobody, and still nothing for a provider.
 func TestRQ_CRED_jwt_beside_an_Interlock_key(t *testing.T) {
 	eachWay(t, func(t *testing.T, w *way) {
