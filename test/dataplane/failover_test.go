@@ -197,6 +197,18 @@ func (d *dialect) parseError(body string) (*wireError, error) {
 			err = fmt.Errorf("type is %q", o.Type)
 		}
 		e = o.Error
+	case d.format == llm.Gemini:
+		var o struct {
+			Error struct {
+				Code    int
+				Status  string
+				Message string
+				Details []struct{ Reason json.RawMessage }
+			}
+		}
+		if err = dec.Decode(&o); err == nil && len(o.Error.Details) == 1 {
+			e = &wireError{Type: o.Error.Status, Message: o.Error.Message, Code: o.Error.Details[0].Reason}
+		}
 	case d.format == llm.OpenAIResponses && strings.Contains(body, `"response.failed"`):
 		e, err = failedResponse(dec)
 	default:

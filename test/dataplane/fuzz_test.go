@@ -293,8 +293,20 @@ func (f *fuzzTarget) dialectOf(r *http.Request) *dialect {
 	if d := f.byPath[path]; err == nil && d != nil && !strings.Contains(strings.ToUpper(escaped), "%2F") {
 		return d
 	}
-	if r.Header.Get("Anthropic-Version") != "" || strings.Contains(path, "/messages") || strings.HasPrefix(path, "/anthropic") {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(path, p) })
+	}
+	begins := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(p string) bool { return strings.HasPrefix(path, p) })
+	}
+	switch {
+	case r.Header.Get("Anthropic-Version") != "", has("/messages", "/publishers/anthropic/"), begins("/anthropic", "/model/", "/bedrock/"):
 		return f.anthropic
+	case has("/responses"):
+		return f.openai // the same errors
+	case begins("/v1beta/", "/v1beta1/", "/v1alpha/", "/vertex/v1beta"), has("/publishers/google/"), has(":generateContent", ":streamGenerateContent"),
+		r.Header.Get("X-Goog-Api-Key") != "", r.URL.Query().Has("key"):
+		return &dialect{name: "gemini", format: llm.Gemini}
 	}
 	return f.openai
 }

@@ -615,10 +615,9 @@ func TestRQ_STREAM_1_R35_keep_alive(t *testing.T) {
 		for name, c := range map[string]struct {
 			rule fakellm.Rule
 			code string
-		}{
-			"refused_request": {fakellm.Rule{Action: "status", Status: 400, DelayMS: 200, Type: "invalid_request_error"}, "upstream_request_error"},
-			"our_key":         {fakellm.Rule{Action: "status", Status: 401, DelayMS: 200}, "upstream_auth"},
-			"reset":           {fakellm.Rule{Action: "reset", DelayMS: 200}, "upstream_unreachable"},
+		}{ // what the provider says of the request itself is in TestER_ONE_words_behind_keep_alives
+			"our_key": {fakellm.Rule{Action: "status", Status: 401, DelayMS: 200}, "upstream_auth"},
+			"reset":   {fakellm.Rule{Action: "reset", DelayMS: 200}, "upstream_unreachable"},
 		} {
 			t.Run("the_only_member_fails_in_an_event_"+name, func(t *testing.T) {
 				a.Rules(t, c.rule)
