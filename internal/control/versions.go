@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/secret"
@@ -192,9 +193,24 @@ func (c *Control) Recompile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(problems) > 0 {
+	if problems = append(problems, c.lost(done.live.Warnings)...); len(problems) > 0 {
 		return problems
 	}
 	c.publish(state, done.live)
 	return nil
+}
+
+// lost are the keys that admit nobody any more, for what is behind their
+// references now. A start serves everybody else; a running server has a good
+// snapshot and keeps it.
+func (c *Control) lost(warnings resource.Problems) (lost resource.Problems) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range warnings {
+		same := func(old resource.Problem) bool { return old.Code == w.Code && old.Path == w.Path }
+		if w.Object.Kind == "Key" && w.Code == "secret" && w.Path == "secret" && !slices.ContainsFunc(c.warnings[w.Object], same) {
+			lost = append(lost, w)
+		}
+	}
+	return lost
 }

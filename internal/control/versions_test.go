@@ -14,7 +14,10 @@ import (
 
 	"github.com/interlock-gateway/interlock/internal/control"
 	"github.com/interlock-gateway/interlock/internal/llm"
+	"github.com/interlock-gateway/interlock/internal/resource"
 	"github.com/interlock-gateway/interlock/internal/routing"
+	"github.com/interlock-gateway/interlock/internal/secret"
+	"github.com/interlock-gateway/interlock/internal/snapshot"
 	"github.com/interlock-gateway/interlock/internal/store"
 )
 
@@ -269,5 +272,48 @@ func TestOP_6_recompile(t *testing.T) {
 	}
 	if !e.admits("ilk_from_the_environment_0002") || e.revision() != 1 {
 		t.Error("a wrong secret replaced the last good one")
+	}
+}
+
+// OP-4: a start serves everybody whose secrets can be used. A variable that
+// holds nonsense, the secret of another key, or one that was rotated away,
+// closes its own key only; and a key that can't be used can be switched off.
+func TestOP_4_BY_13_a_bad_secret_closes_its_own_key(t *testing.T) {
+	const good, issued = "ilk_from_the_environment_0001", "ilk_from_the_environment_0002"
+	for name, value := range map[string]string{"nonsense": "changeme", "another_keys": good} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.setenv("CD", good)
+			e.setenv("CI", issued)
+			e.put(`{"kind":"Key","name":"cd","type":"service","secret":"env:CD"}`)
+			e.put(`{"kind":"Key","name":"ci","type":"service","secret":"env:CI"}`)
+			e.setenv("CI", value)
+			e.restart()
+			if err := e.Load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if !e.admits(good) || e.admits(issued) {
+				t.Error("the wrong key is closed")
+			}
+			e.put(`{"kind":"Key","name":"ci","type":"service","secret":"env:CI","enabled":false}`)
+		})
+	}
+}
+
+// What an earlier version took and this one refuses is said of what is stored,
+// and refused where it is written: an upgrade serves what it served.
+func TestRS_PROV_a_header_of_an_earlier_version_is_kept(t *testing.T) {
+	p := &resource.Provider{
+		Meta: resource.Meta{Kind: "Provider", Name: "p"}, Type: resource.TypeOpenAI, APIKey: "sk-x",
+		Headers: map[string]string{"Helicone-Auth": "Bearer x"},
+	}
+	for _, stored := range []bool{true, false} {
+		live, problems := compile([]resource.Document{{Object: p}}, snapshot.Deps{
+			Resolve:  func(_ resource.Object, ref string) (secret.String, error) { return secret.New(ref), nil },
+			Tolerate: func(resource.Object) bool { return stored },
+		})
+		if kept := len(problems) == 0 && len(live.Warnings) == 1; kept != stored {
+			t.Errorf("stored %v: %v", stored, problems)
+		}
 	}
 }

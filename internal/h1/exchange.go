@@ -50,8 +50,9 @@ var (
 // lies between, has forgotten it, and says so as soon as something is sent. Those
 // that have been idle for as long are closed then. If the connection was not used
 // for a while, and the system tells that nothing of the request was acknowledged,
-// which takes a living one 40 ms at most, nobody has worked on it, and it is sent
-// on a new connection.
+// it is sent on a new connection: at most once more. A living server acknowledges
+// within 40 ms, so one that took the request and resets the connection sooner may
+// get it twice; nothing can have come of it in that time.
 func (p *Pool) Do(ctx context.Context, r *Request) (*http.Response, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -33,6 +33,7 @@ func staticHeaders(c *checker, path string, hs map[string]string) {
 			c.add(at, "the header %s is Interlock's own and is never sent to a provider; remove it", name)
 		case isCredentialHeader(lower):
 			c.add(at, "the header %s carries a credential, by its name; put it in apiKey, which is stored encrypted and never shown", name)
+			c.ps[len(c.ps)-1].Kept = true // earlier versions knew fewer names
 		case isGatewayHeader(lower):
 			c.add(at, "the header %s is set by the gateway; remove it", name)
 		}

@@ -52,6 +52,9 @@ type Problem struct {
 	Refs []Ref `json:"refs,omitempty"`
 	// Pos is where the field stands in a file, when it came from one.
 	Pos *Position `json:"pos,omitempty"`
+	// Kept: an earlier version took it, so what is stored is only warned of; it
+	// is refused where it is written.
+	Kept bool `json:"-"`
 }
 
 // Position is a place in a file. Line and Column start at 1; Column counts

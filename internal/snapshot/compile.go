@@ -76,6 +76,10 @@ func Compile(docs []resource.Document, d Deps) (*Live, resource.Problems) {
 	}
 	for _, doc := range docs {
 		for _, p := range slices.Concat(doc.Object.Check(), resource.NotBuilt(doc.Object)) {
+			if p.Kept && !c.written(doc) {
+				c.live.Warnings = append(c.live.Warnings, c.place(doc, p))
+				continue
+			}
 			c.report(doc, p)
 		}
 		for _, p := range resource.Warnings(doc.Object) {

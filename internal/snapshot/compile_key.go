@@ -47,29 +47,47 @@ func (c *compiler) named(doc resource.Document, k *resource.Key, key *auth.Key, 
 	if err == nil && c.Revoked[hash] {
 		err = errors.New("the secret was revoked; " + instead(k))
 	}
-	clash := clashes(k, hash, issued)
+	why, code := err, "secret"
+	if why == nil {
+		why = form
+	}
+	if clash := clashes(k, hash, issued); why == nil && clash != "" && k.IsEnabled() {
+		why, code = errors.New(clash), "conflict"
+	}
 	switch {
-	case err != nil && (!c.written(doc) || !k.IsEnabled()):
-		c.warn(doc, "secret", "secret", "its secret can't be used, so it admits nobody: %v", err)
+	case why != nil && (!c.written(doc) || !k.IsEnabled()): // others keep being served
+		c.warn(doc, "secret", "secret", "its secret can't be used, so it admits nobody: %v", why)
 		return
-	case err != nil:
-		c.problem(doc, "secret", "secret", "%v", err)
-		return
-	case form != nil:
-		c.problem(doc, "secret", "secret", "%v", form)
+	case why != nil:
+		c.problem(doc, code, "secret", "%v", why)
 		return
 	case !k.IsEnabled():
 		return
-	case clash != "":
-		c.problem(doc, "conflict", "secret", "%s", clash)
-		return
 	}
 	if taken := b.AddHash(hash, key); taken != "" {
-		c.report(doc, resource.Problem{
-			Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
-			Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
-		})
+		c.sameSecret(doc, taken)
 	}
+}
+
+// sameSecret reports that a key has the secret of another one: at the one that
+// is being written. If neither is, the first keeps it, and others are served.
+func (c *compiler) sameSecret(doc resource.Document, taken string) {
+	at := slices.IndexFunc(c.docs, func(d resource.Document) bool {
+		h := d.Object.Head()
+		return h.Kind == "Key" && h.Name == taken
+	})
+	switch {
+	case c.written(doc) || at < 0:
+	case c.written(c.docs[at]):
+		doc, taken = c.docs[at], doc.Object.Head().Name
+	default:
+		c.warn(doc, "secret", "secret", "its secret is the one of key %q, so it admits nobody; every key needs its own", taken)
+		return
+	}
+	c.report(doc, resource.Problem{
+		Code: "conflict", Path: "secret", Refs: []resource.Ref{{Kind: "Key", Name: taken}},
+		Message: fmt.Sprintf("the secret is the one of key %q; every key needs its own", taken),
+	})
 }
 
 // secretHash is the hash of the secret that a key's document names. form says
