@@ -127,8 +127,9 @@ func (g *gateway) refused(code string) int {
 	g.stop()
 	n := 0
 	for line := range strings.Lines(g.log.String()) {
-		var entry struct{ Msg, Code string }
-		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "request" && entry.Code == code {
+		var entry struct{ Msg, Code, Endpoint string }
+		// Lists of models are asked for beside, when a client likes.
+		if json.Unmarshal([]byte(line), &entry) == nil && entry.Msg == "request" && entry.Code == code && entry.Endpoint != "models" {
 			n++
 		}
 	}
